@@ -1,0 +1,37 @@
+# Two commands matter: `make demo` shows usher at work, `make test` proves it. Both set up what they need.
+
+# Outside the checkout, so that a fresh clone starts warm.
+export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/usher/target
+CARGO ?= cargo
+
+.PHONY: help demo test check lint unit cluster deny manifests bench clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
+
+demo: ## usher at work on a real API server (KEEP=1 leaves it running)
+	@.ci/demo.sh
+
+test: lint unit cluster ## everything: formatting, lints, licences, unit and corpus tests, the real API server
+
+lint: deny ## formatting, clippy, documentation, licences
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --quiet
+
+deny: ## licences, sources and duplicate crates
+	@.ci/deny.sh
+
+unit: ## unit, corpus, router and TLS tests; no network but loopback
+	$(CARGO) test --locked
+
+cluster: ## tests on a real kube-apiserver (built once into the cache)
+	$(CARGO) test --locked --test cluster -- --nocapture
+
+manifests: ## write crds/ and webhooks/ anew
+	@mkdir -p webhooks
+	$(CARGO) run --quiet --locked -- manifests crds --output-dir crds
+	$(CARGO) run --quiet --locked -- manifests webhooks > webhooks/webhooks.yaml
+
+bench: ## side-by-side numbers into docs/benchmarks.md
+	@.ci/bench.sh

@@ -1,0 +1,111 @@
+//! One object, judged as the API server with usher's webhooks would judge its creation.
+
+use serde_json::{Value, json};
+
+use super::codes;
+use crate::kinds::KindInfo;
+use crate::review::admit::{Source, Subject};
+use crate::review::door::denied;
+use crate::rule::{Facts, FieldPath, Findings, Severity};
+use crate::schema;
+
+/// What came out of a judgement.
+#[derive(Debug)]
+pub struct Judgement {
+    /// Everything that was found.
+    pub findings: Findings,
+    /// The object as it would be stored, schema defaults and mutation applied.
+    pub stored: Value,
+    /// The object with schema defaults only: what the mutating door is shown.
+    pub defaulted: Value,
+}
+
+/// Judges the creation of an object of a known kind.
+pub fn judge(kind: &'static KindInfo, object: &Value, namespace: &str, facts: &Facts<'_>) -> Judgement {
+    let schema = schema::of(kind);
+    let mut findings = Findings::default();
+
+    for path in schema.unknown_fields(object) {
+        let name = path.to_string();
+        let near = schema.nearest_name(&path);
+        let finding = findings.deny(&codes::UNKNOWN_FIELD, path, format!("unknown field {name:?}"));
+        if let Some(near) = near {
+            finding.help(format!("did you mean {near:?}?"));
+        }
+    }
+
+    let mut stored = object.clone();
+    place(&mut stored, kind, namespace);
+    schema.apply_defaults(&mut stored);
+    // The status of a new object is dropped before validation.
+    if let Some(map) = stored.as_object_mut() {
+        map.remove("status");
+    }
+    let defaulted = stored.clone();
+    let namespace = stored["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    mutate(kind, &mut stored, &namespace, facts);
+    schema.apply_defaults(&mut stored);
+
+    let mut shape = Findings::default();
+    schema.validate(&stored, &mut shape);
+    schema::metadata::check(&stored, kind, &mut shape);
+    if !shape.denies() {
+        check_cel(kind, &stored, &mut shape);
+    }
+    let fits = !shape.denies();
+    findings.append(shape);
+    if let Some(admission) = kind.admission.as_ref().filter(|_| fits) {
+        let subject = Subject { object: Source::Tree(&stored), old: None, namespace: &namespace };
+        match (admission.validate)(&subject, facts) {
+            Ok(rules) => findings.append(rules),
+            Err(undecodable) => findings.append(denied(undecodable)),
+        }
+    }
+    Judgement { findings, stored, defaulted }
+}
+
+/// Puts a namespaced object into the default namespace, and takes the namespace off others, as the API server does.
+fn place(object: &mut Value, kind: &KindInfo, namespace: &str) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    if !kind.namespaced {
+        metadata.remove("namespace");
+    } else if metadata.get("namespace").is_none_or(|value| value.is_null() || value == "") {
+        metadata.insert("namespace".to_owned(), json!(namespace));
+    }
+}
+
+/// What the mutating door would do; an object that does not decode passes it unchanged.
+fn mutate(kind: &KindInfo, object: &mut Value, namespace: &str, facts: &Facts<'_>) {
+    let Some(mutate) = kind.admission.as_ref().and_then(|admission| admission.mutate) else { return };
+    let subject = Subject { object: Source::Tree(object), old: None, namespace };
+    let Ok(edits) = mutate(&subject, facts) else { return };
+    let mut patched = object.clone();
+    if edits.apply(&mut patched).is_ok() {
+        *object = patched;
+    }
+}
+
+/// The Rust twins of the CRD's CEL rules, at every value that a rule stands at.
+fn check_cel(kind: &KindInfo, object: &Value, out: &mut Findings) {
+    for cel in kind.cel {
+        let mut places = vec![(FieldPath::root(), object)];
+        for step in cel.at {
+            places = places
+                .into_iter()
+                .flat_map(|(path, value)| match (*step, value) {
+                    ("[]", Value::Array(items)) => {
+                        items.iter().enumerate().map(|(index, item)| (path.index(index), item)).collect()
+                    }
+                    (name, _) => {
+                        value.get(name).map(|value| (path.field(name), value)).into_iter().collect::<Vec<_>>()
+                    }
+                })
+                .collect();
+        }
+        for (path, value) in places {
+            if !value.is_null() && !(cel.holds)(value) {
+                out.push(Severity::Error, cel.rule, path, cel.rule.title.to_owned());
+            }
+        }
+    }
+}

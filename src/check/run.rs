@@ -1,0 +1,301 @@
+//! A whole check: many files at once, one View over all of them, results in the order of the files.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rayon::prelude::*;
+
+use super::codes;
+use super::files::{self, File, FileObject};
+use super::judge::judge;
+use crate::kinds::{self, KindInfo, TABLE};
+use crate::rule::{Facts, FieldPath, Finding, Findings, Operation, User};
+use crate::settings::Settings;
+use crate::view::View;
+use crate::view::files::{fill, mark_as_existing};
+
+/// What to check, and how.
+#[derive(Debug)]
+pub struct Request {
+    /// Files, directories, `-`.
+    pub paths: Vec<PathBuf>,
+    /// Objects that exist already and are not judged.
+    pub context: Vec<PathBuf>,
+    /// The namespace of objects that name none.
+    pub namespace: String,
+    /// The settings of the rules.
+    pub settings: Arc<Settings>,
+    /// The instant of the judgement.
+    pub now: Timestamp,
+}
+
+/// A finding and its place in a file.
+#[derive(Debug)]
+pub struct Located {
+    /// The file, by its position in the report.
+    pub file: usize,
+    /// The document in the file.
+    pub document: Option<usize>,
+    /// Whose finding it is.
+    pub api_version: String,
+    /// Whose finding it is.
+    pub kind: String,
+    /// Whose finding it is.
+    pub namespace: String,
+    /// Whose finding it is.
+    pub name: String,
+    /// The finding.
+    pub finding: Finding,
+    /// Where it stands, in bytes of the file.
+    pub span: Range<usize>,
+}
+
+/// The outcome of a check.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The files, for their names and texts.
+    pub files: Vec<File>,
+    /// Everything that was found, by file.
+    pub located: Vec<Located>,
+    /// Documents that were read.
+    pub documents: usize,
+    /// Kinds that were met and have their schema and CEL only.
+    pub schema_only: Vec<&'static str>,
+    /// Objects of kinds that usher does not know.
+    pub unknown: usize,
+}
+
+impl Report {
+    /// The number of findings that refuse.
+    pub fn errors(&self) -> usize {
+        self.located.iter().filter(|located| located.finding.severity == crate::rule::Severity::Error).count()
+    }
+
+    /// The number of findings that only tell.
+    pub fn warnings(&self) -> usize {
+        self.located.len() - self.errors()
+    }
+}
+
+/// Runs a check.
+///
+/// # Errors
+/// When a path cannot be read.
+pub fn run(request: &Request) -> Result<Report, files::Error> {
+    let files = load_all(&request.paths)?;
+    let context = load_all(&request.context)?;
+    let view = View::default();
+    let existing: Vec<_> =
+        context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value)).collect();
+    let own =
+        files.iter().flat_map(|file| &file.objects).map(|object| in_namespace(object, &request.namespace));
+    fill(&view, existing.into_iter().chain(own).collect());
+
+    let progress = Progress::new("checking", files.iter().map(|file| file.objects.len()).sum());
+    let nobody = User::default();
+    let facts = Facts {
+        operation: Operation::Create,
+        user: &nobody,
+        now: request.now,
+        settings: &request.settings,
+        view: &view,
+    };
+    let judged: Vec<Judged> = files
+        .par_iter()
+        .enumerate()
+        .map(|(position, file)| judge_file(position, file, request, &facts, &progress))
+        .collect();
+    progress.finish();
+
+    let mut report = Report { documents: files.iter().map(|file| file.documents).sum(), ..Report::default() };
+    let mut met = std::collections::HashSet::new();
+    for mut judged in judged {
+        report.located.append(&mut judged.located);
+        report.unknown += judged.unknown;
+        met.extend(judged.schema_only);
+    }
+    report.schema_only = TABLE.iter().map(|kind| kind.kind).filter(|kind| met.contains(kind)).collect();
+    report.files = files;
+    Ok(report)
+}
+
+fn load_all(paths: &[PathBuf]) -> Result<Vec<File>, files::Error> {
+    let places = files::find(paths)?;
+    let progress = Progress::new("reading", places.len());
+    let loaded = places
+        .par_iter()
+        .map(|place| {
+            let file = files::load(place);
+            progress.step();
+            file
+        })
+        .collect();
+    progress.finish();
+    loaded
+}
+
+/// The object as the View should hold it: with the namespace that it will live in.
+fn in_namespace(object: &FileObject, namespace: &str) -> serde_json::Value {
+    let mut value = object.value.clone();
+    let namespaced =
+        kinds::find(object.text("apiVersion"), object.text("kind")).is_some_and(|kind| kind.namespaced);
+    if namespaced && object.metadata("namespace").is_empty() && value["metadata"].is_object() {
+        value["metadata"]["namespace"] = serde_json::json!(namespace);
+    }
+    value
+}
+
+#[derive(Default)]
+struct Judged {
+    located: Vec<Located>,
+    schema_only: Vec<&'static str>,
+    unknown: usize,
+}
+
+fn judge_file(
+    position: usize,
+    file: &File,
+    request: &Request,
+    facts: &Facts<'_>,
+    progress: &Progress,
+) -> Judged {
+    let mut judged = Judged::default();
+    if let Some(error) = &file.syntax {
+        let mut findings = Findings::default();
+        findings.deny(&codes::SYNTAX, FieldPath::root(), error.message.as_str());
+        for finding in findings {
+            judged.located.push(Located {
+                file: position,
+                document: None,
+                api_version: String::new(),
+                kind: String::new(),
+                namespace: String::new(),
+                name: String::new(),
+                finding,
+                span: error.span.clone(),
+            });
+        }
+    }
+    for object in &file.objects {
+        match find_kind(object) {
+            Found::Kind(kind) => {
+                if kind.admission.is_none() {
+                    judged.schema_only.push(kind.kind);
+                }
+                judge_object(position, object, kind, request, facts, &mut judged.located);
+            }
+            Found::Unserved(finding) => {
+                let span = object.node.locate(&finding.path);
+                judged.located.push(locate(position, object, finding, span, ""));
+            }
+            Found::Nothing => judged.unknown += 1,
+        }
+        progress.step();
+    }
+    judged
+}
+
+enum Found {
+    Kind(&'static KindInfo),
+    Unserved(Finding),
+    Nothing,
+}
+
+fn find_kind(object: &FileObject) -> Found {
+    let (api_version, kind) = (object.text("apiVersion"), object.text("kind"));
+    if let Some(kind) = kinds::find(api_version, kind) {
+        return Found::Kind(kind);
+    }
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let Some(known) = TABLE.iter().find(|known| known.group == group && known.kind == kind) else {
+        return Found::Nothing;
+    };
+    let mut findings = Findings::default();
+    let message = format!("there is no {kind} in {api_version}");
+    findings.deny(&codes::UNSERVED_VERSION, FieldPath::of(&["apiVersion"]), message).help(format!(
+        "use {}/{}",
+        known.group,
+        known.storage_version()
+    ));
+    findings.into_iter().next().map_or(Found::Nothing, Found::Unserved)
+}
+
+fn judge_object(
+    position: usize,
+    object: &FileObject,
+    kind: &'static KindInfo,
+    request: &Request,
+    facts: &Facts<'_>,
+    located: &mut Vec<Located>,
+) {
+    for (path, span) in files::repeated_keys(&object.node) {
+        let mut findings = Findings::default();
+        let name = path.to_string();
+        findings.deny(&codes::DUPLICATE_KEY, path, format!("{name} is there twice"));
+        located
+            .extend(findings.into_iter().map(|finding| locate(position, object, finding, span.clone(), "")));
+    }
+    let judgement = judge(kind, &object.value, &request.namespace, facts);
+    let namespace = judgement.stored["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    for finding in judgement.findings {
+        let span = object.node.locate(&finding.path);
+        located.push(locate(position, object, finding, span, &namespace));
+    }
+}
+
+fn locate(
+    file: usize,
+    object: &FileObject,
+    finding: Finding,
+    span: Range<usize>,
+    namespace: &str,
+) -> Located {
+    let name = match object.metadata("name") {
+        "" => object.metadata("generateName"),
+        name => name,
+    };
+    Located {
+        file,
+        document: Some(object.document),
+        api_version: object.text("apiVersion").to_owned(),
+        kind: object.text("kind").to_owned(),
+        namespace: if namespace.is_empty() { object.metadata("namespace") } else { namespace }.to_owned(),
+        name: name.to_owned(),
+        finding,
+        span,
+    }
+}
+
+/// A line on the terminal for runs that take longer than a moment.
+struct Progress {
+    what: &'static str,
+    total: usize,
+    done: AtomicUsize,
+    started: Instant,
+    shown: bool,
+}
+
+impl Progress {
+    fn new(what: &'static str, total: usize) -> Self {
+        let shown = total >= 500 && std::io::stderr().is_terminal();
+        Self { what, total, done: AtomicUsize::new(0), started: Instant::now(), shown }
+    }
+
+    fn step(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.shown && done.is_multiple_of(256) && self.started.elapsed() > Duration::from_millis(300) {
+            let _ = write!(std::io::stderr(), "\r{} {done}/{}", self.what, self.total);
+        }
+    }
+
+    fn finish(&self) {
+        if self.shown && self.started.elapsed() > Duration::from_millis(300) {
+            let _ = write!(std::io::stderr(), "\r{:60}\r", "");
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Settings from flags, variables and the file, merged and validated once.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::check::nearest::nearest;
+use crate::model::duration::{Span, parse_setting};
+use crate::model::selector::LabelSelector;
+use crate::observe::logs::LogFormat;
+use crate::settings::{
+    ContactScope, DeletePolicy, NamespaceInjection, PastEnd, ScrapeClassSettings, Settings, SilenceSettings,
+    UptimeSettings,
+};
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file cannot be read.
+    #[error("reading {path}: {source}")]
+    Read {
+        /// Which.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not a mapping of settings.
+    #[error("{path}: {message}")]
+    File {
+        /// Which.
+        path: String,
+        /// Why.
+        message: String,
+    },
+    /// A value is wrong.
+    #[error("{name}: {message}")]
+    Value {
+        /// The setting.
+        name: &'static str,
+        /// Why.
+        message: String,
+    },
+}
+
+/// Declares options that are flags, variables and file keys at once.
+macro_rules! options {
+    ($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $kind:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, Args, Deserialize)]
+        #[serde(rename_all = "kebab-case", default)]
+        pub struct $name {
+            $($(#[$attribute])* pub $field: Option<$kind>,)*
+        }
+
+        impl $name {
+            /// The keys of the file.
+            fn keys() -> Vec<String> {
+                vec![$(stringify!($field).replace('_', "-")),*]
+            }
+
+            /// What is not given here is taken from the file.
+            fn or(self, file: Self) -> Self {
+                Self { $($field: self.$field.or(file.$field)),* }
+            }
+        }
+    };
+}
+
+options! {
+    /// What the rules are told.
+    RuleOptions {
+        /// What a new Silence with an end in the past gets [default: deny]
+        #[arg(long, value_name = "VERDICT", help_heading = "Silence rules")]
+        silence_past_end: PastEnd,
+        /// Duration for Silences without an end; 0 is off [default: 0]
+        #[arg(long, value_name = "DURATION", value_parser = parse_setting, help_heading = "Silence rules")]
+        silence_default_duration: Span,
+        /// The longest window of a Silence; 0 is off [default: 0]
+        #[arg(long, value_name = "DURATION", value_parser = parse_setting, help_heading = "Silence rules")]
+        silence_max_duration: Span,
+        /// The fewest matchers of a Silence; 0 is off [default: 0]
+        #[arg(long, value_name = "NUMBER", help_heading = "Silence rules")]
+        silence_min_matchers: usize,
+        /// Labels that need a = or =~ matcher, comma-separated
+        #[arg(long, value_name = "LABELS", value_delimiter = ',', help_heading = "Silence rules")]
+        silence_required_labels: Vec<String>,
+        /// What every comment must match, in the syntax of Rust's regex crate, unanchored
+        #[arg(long, value_name = "REGEX", help_heading = "Silence rules")]
+        silence_comment_pattern: String,
+        /// Silences that mute everything need no permission [default: false]
+        #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "Silence rules")]
+        silence_allow_broad: bool,
+        /// Where the enforced namespace matcher is shown [default: effective]
+        #[arg(long, value_name = "MODE", help_heading = "Silence rules")]
+        silence_namespace_injection: NamespaceInjection,
+        /// The label that carries an alert's namespace [default: namespace]
+        #[arg(long, value_name = "LABEL", help_heading = "Silence rules")]
+        silence_namespace_label: String,
+        /// Silences that Alertmanagers select which say nothing themselves (selector text, * is all)
+        #[arg(long, value_name = "SELECTOR", help_heading = "Silence rules")]
+        silence_selector: String,
+        /// Namespaces that Alertmanagers select which say nothing themselves
+        #[arg(long, value_name = "SELECTOR", help_heading = "Silence rules")]
+        silence_namespace_selector: String,
+        /// Refuse insecureSkipVerify in scrape classes [default: false]
+        #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "ScrapeClass rules")]
+        deny_insecure_scrape_classes: bool,
+        /// The namespace of the Secrets that Accounts refer to [default: usher-system]
+        #[arg(long, value_name = "NAMESPACE", help_heading = "UptimeRobot rules")]
+        cluster_resource_namespace: String,
+        /// Refuse references that do not resolve instead of warning [default: false]
+        #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "UptimeRobot rules")]
+        strict_references: bool,
+        /// What the default Contact is unique in [default: cluster]
+        #[arg(long, value_name = "SCOPE", help_heading = "UptimeRobot rules")]
+        default_contact_scope: ContactScope,
+        /// What the deletion of an Account in use gets [default: Deny]
+        #[arg(long, value_name = "POLICY", help_heading = "UptimeRobot rules")]
+        account_delete_policy: DeletePolicy,
+    }
+}
+
+options! {
+    /// What the server is told.
+    ServeOptions {
+        /// Where reviews are answered; port 0 is any free one [default: 0.0.0.0:8443, standalone 127.0.0.1:8443]
+        #[arg(long, value_name = "ADDRESS")]
+        listen: SocketAddr,
+        /// Where metrics and health are [default: 0.0.0.0:8081, standalone 127.0.0.1:8081]
+        #[arg(long, value_name = "ADDRESS")]
+        diagnostics_listen: SocketAddr,
+        /// The serving certificate chain (PEM)
+        #[arg(long, value_name = "FILE")]
+        tls_cert_file: PathBuf,
+        /// Its key (PEM)
+        #[arg(long, value_name = "FILE")]
+        tls_key_file: PathBuf,
+        /// Only clients with a certificate of this CA may call (PEM)
+        #[arg(long, value_name = "FILE")]
+        client_ca_file: PathBuf,
+        /// How often certificate files are read, besides being watched [default: 10s]
+        #[arg(long, value_name = "DURATION", value_parser = parse_setting)]
+        tls_reload_interval: Span,
+        /// Requests at once; more get 429 [default: 512]
+        #[arg(long, value_name = "NUMBER")]
+        max_in_flight: usize,
+        /// The kubeconfig [default: the pod's account, else the usual kubeconfig]
+        #[arg(long, value_name = "FILE")]
+        kubeconfig: PathBuf,
+        /// The context in the kubeconfig
+        #[arg(long, value_name = "NAME")]
+        context: String,
+        /// Log filter, like info or usher=debug [default: info]
+        #[arg(long, value_name = "FILTER")]
+        log: String,
+        /// The form of log lines [default: text]
+        #[arg(long, value_name = "FORMAT")]
+        log_format: LogFormat,
+    }
+}
+
+/// Reads the `--config` file: a mapping from flag names to values. A key that no command has is an error.
+fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions), Error> {
+    let shown = path.display().to_string();
+    let fail = |message: String| Error::File { path: shown.clone(), message };
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: shown.clone(), source })?;
+    let documents = crate::yaml::read(&text).map_err(|error| fail(error.message))?;
+    let value = documents.first().map_or(Value::Object(Map::new()), |document| document.root.to_json());
+    let Value::Object(map) = &value else { return Err(fail("expected a mapping of settings".to_owned())) };
+    let known: Vec<String> = RuleOptions::keys().into_iter().chain(ServeOptions::keys()).collect();
+    for key in map.keys() {
+        if !known.contains(key) {
+            let hint = nearest(key, known.iter().map(String::as_str))
+                .map(|near| format!("; did you mean {near:?}?"));
+            return Err(fail(format!("unknown setting {key:?}{}", hint.unwrap_or_default())));
+        }
+    }
+    let typed = |error: serde_path_to_error::Error<serde_json::Error>| {
+        fail(format!("{}: {}", error.path(), error.inner()))
+    };
+    let rules = serde_path_to_error::deserialize(&value).map_err(typed)?;
+    let serve = serde_path_to_error::deserialize(&value).map_err(typed)?;
+    Ok((rules, serve))
+}
+
+/// Flags and variables (clap has merged them) over the file, made into settings.
+///
+/// # Errors
+/// When the file or a value is wrong.
+pub fn settings(rules: RuleOptions, file: Option<&Path>) -> Result<Arc<Settings>, Error> {
+    let from_file = file.map(read_file).transpose()?.map(|(rules, _)| rules).unwrap_or_default();
+    validate(rules.or(from_file)).map(Arc::new)
+}
+
+/// The server's options, the file's included.
+///
+/// # Errors
+/// When the file is wrong.
+pub fn serve(serve: ServeOptions, file: Option<&Path>) -> Result<ServeOptions, Error> {
+    let from_file = file.map(read_file).transpose()?.map(|(_, serve)| serve).unwrap_or_default();
+    Ok(serve.or(from_file))
+}
+
+/// The settings of a mapping with the file's keys; the corpus uses it.
+///
+/// # Errors
+/// When a key or a value is wrong.
+pub fn settings_from(value: &Value) -> Result<Settings, Error> {
+    let fail = |message: String| Error::Value { name: "settings", message };
+    let known = RuleOptions::keys();
+    if let Some(key) =
+        value.as_object().into_iter().flatten().map(|(key, _)| key).find(|key| !known.contains(key))
+    {
+        return Err(fail(format!("unknown setting {key:?}")));
+    }
+    let options = RuleOptions::deserialize(value).map_err(|error| fail(error.to_string()))?;
+    validate(options)
+}
+
+fn validate(options: RuleOptions) -> Result<Settings, Error> {
+    let selector = |name: &'static str, text: Option<String>| -> Result<Option<LabelSelector>, Error> {
+        let parsed = text.map(|text| LabelSelector::parse(&text)).transpose();
+        parsed.map_err(|error| Error::Value { name, message: error.to_string() })
+    };
+    let pattern = options.silence_comment_pattern.map(|pattern| regex::Regex::new(&pattern)).transpose();
+    let comment_pattern = pattern
+        .map_err(|error| Error::Value { name: "silence-comment-pattern", message: error.to_string() })?;
+    let fallback = SilenceSettings::default();
+    let silence = SilenceSettings {
+        past_end: options.silence_past_end.unwrap_or_default(),
+        default_duration: options.silence_default_duration.unwrap_or_default(),
+        max_duration: options.silence_max_duration.unwrap_or_default(),
+        min_matchers: options.silence_min_matchers.unwrap_or_default(),
+        required_labels: options.silence_required_labels.unwrap_or_default(),
+        comment_pattern,
+        allow_broad: options.silence_allow_broad.unwrap_or_default(),
+        namespace_injection: options.silence_namespace_injection.unwrap_or_default(),
+        namespace_label: options.silence_namespace_label.unwrap_or(fallback.namespace_label),
+        selector: selector("silence-selector", options.silence_selector)?,
+        namespace_selector: selector("silence-namespace-selector", options.silence_namespace_selector)?,
+    };
+    let fallback = UptimeSettings::default();
+    let uptime = UptimeSettings {
+        cluster_resource_namespace: options
+            .cluster_resource_namespace
+            .unwrap_or(fallback.cluster_resource_namespace),
+        strict_references: options.strict_references.unwrap_or_default(),
+        default_contact_scope: options.default_contact_scope.unwrap_or_default(),
+        account_delete_policy: options.account_delete_policy.unwrap_or_default(),
+    };
+    let scrape_class =
+        ScrapeClassSettings { deny_insecure: options.deny_insecure_scrape_classes.unwrap_or_default() };
+    Ok(Settings { silence, scrape_class, uptime })
+}
+
+/// The variables that some command reads.
+pub fn variables(command: &clap::Command) -> BTreeSet<String> {
+    let own = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str().map(str::to_owned));
+    own.chain(command.get_subcommands().flat_map(variables)).collect()
+}
+
+/// A Service named `usher` makes Kubernetes inject `USHER_*` variables into pods, so unknown ones only warn.
+pub fn warn_of_unknown_variables(known: &BTreeSet<String>) {
+    for (name, _) in std::env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with("USHER_")) else { continue };
+        if !known.contains(name) {
+            eprintln!("usher: the variable {name} is none of usher's and has no effect");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn flags_win_over_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("usher.yaml");
+        std::fs::write(&file, "silence-max-duration: 1d\nsilence-min-matchers: 2\nlog: debug\n").unwrap();
+        let flags = RuleOptions { silence_min_matchers: Some(3), ..RuleOptions::default() };
+        let settings = settings(flags, Some(&file)).unwrap();
+        assert_eq!(settings.silence.max_duration, Span::seconds(86_400));
+        assert_eq!(settings.silence.min_matchers, 3);
+        assert_eq!(serve(ServeOptions::default(), Some(&file)).unwrap().log.as_deref(), Some("debug"));
+    }
+
+    #[test]
+    fn an_unknown_key_of_the_file_is_named_with_the_one_that_was_meant() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("usher.yaml");
+        std::fs::write(&file, "silence-max-durations: 1d\n").unwrap();
+        let error = settings(RuleOptions::default(), Some(&file)).unwrap_err().to_string();
+        assert!(error.contains("silence-max-duration\""), "{error}");
+    }
+
+    #[test]
+    fn wrong_values_name_their_setting() {
+        let error = settings_from(&json!({"silence-comment-pattern": "("})).unwrap_err().to_string();
+        assert!(error.starts_with("silence-comment-pattern"), "{error}");
+        assert!(settings_from(&json!({"silence-selector": "a b"})).is_err());
+        assert!(settings_from(&json!({"silence-max-duration": "1x"})).is_err());
+        assert!(settings_from(&json!({"nonsense": 1})).is_err());
+    }
+}

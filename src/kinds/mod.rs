@@ -1,0 +1,146 @@
+//! THE TABLE: every kind that usher owns, once. Routes, webhook rules, CRDs, CLI dispatch, metrics labels, the
+//! documentation index and the corpus runner are derived from it; a test names what a kind lacks.
+//!
+//! A kind is a folder here (`spec.rs` the API type, `rules.rs` and `defaults.rs` where it has any) and one line in
+//! [`TABLE`]. Nothing in a kind's folder knows that doors exist.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::model::object::Object;
+use crate::review::edits::Edits;
+use crate::rule::{Facts, Findings, Rule};
+
+pub mod account;
+pub mod alerting_rule;
+pub mod contact;
+pub mod kms_health;
+pub mod maintenance_window;
+pub mod monitor;
+pub mod monitor_group;
+pub mod recording_rule;
+pub mod ruler_config;
+pub mod scrape_class;
+pub mod silence;
+pub mod slack_integration;
+
+/// Every owned kind, in the order of the documentation.
+pub static TABLE: &[&KindInfo] = &[
+    &silence::KIND,
+    &scrape_class::KIND,
+    &alerting_rule::KIND,
+    &recording_rule::KIND,
+    &ruler_config::KIND,
+    &account::KIND,
+    &contact::KIND,
+    &monitor::KIND,
+    &maintenance_window::KIND,
+    &monitor_group::KIND,
+    &slack_integration::KIND,
+    &kms_health::KIND,
+];
+
+/// What usher knows of a kind: data only.
+#[derive(Debug)]
+pub struct KindInfo {
+    /// The API group.
+    pub group: &'static str,
+    /// The served versions; the first one is stored.
+    pub versions: &'static [&'static str],
+    /// The kind, `Silence`.
+    pub kind: &'static str,
+    /// The resource, `silences`.
+    pub plural: &'static str,
+    /// Does it live in a namespace?
+    pub namespaced: bool,
+    /// The folder of its examples' and corpus' names: `scrape-class`.
+    pub slug: &'static str,
+    /// Makes the CRD as the API types declare it; `manifests::crd` finishes it.
+    pub crd: fn() -> CustomResourceDefinition,
+    /// The CEL rules of the CRD, each with its twin.
+    pub cel: &'static [Cel],
+    /// The rules at the doors; `None` for a kind that has its schema and CEL only.
+    pub admission: Option<Admission>,
+}
+
+/// A kind's part at the doors, erased to what the doors need.
+#[derive(Debug)]
+pub struct Admission {
+    /// The rules that live in the kind's folder.
+    pub rules: &'static [&'static Rule],
+    /// Judges a CREATE or an UPDATE.
+    pub validate: crate::review::admit::Validate,
+    /// Records what the mutating door changes; `None` when nothing is ever changed.
+    pub mutate: Option<crate::review::admit::Mutate>,
+    /// Judges a DELETE; `None` when the kind does not ask for it.
+    pub delete: Option<crate::review::admit::Delete>,
+    /// Seconds that the API server waits for the webhook.
+    pub timeout_seconds: i32,
+}
+
+/// A CEL rule of a CRD and the Rust function that says the same offline.
+#[derive(Debug)]
+pub struct Cel {
+    /// Where `self` is in the schema: property names, `[]` for the items of a list.
+    pub at: &'static [&'static str],
+    /// The expression.
+    pub expression: &'static str,
+    /// The code, the message (its title) and the explanation.
+    pub rule: &'static Rule,
+    /// Does the rule hold for this value of `self`?
+    pub holds: fn(&Value) -> bool,
+}
+
+/// A kind with rules. `check` pushes findings and never stops at the first; both functions are pure.
+pub trait Kind: Sized + 'static {
+    /// The API type of `spec`.
+    type Spec: DeserializeOwned + PartialEq;
+
+    /// Records what the mutating door sets. Defaulting twice equals defaulting once.
+    fn defaults(
+        _object: &Object<Self::Spec>,
+        _old: Option<&Object<Self::Spec>>,
+        _facts: &Facts<'_>,
+        _edits: &mut Edits,
+    ) {
+    }
+
+    /// Judges an object that is created, or changed from `old`.
+    fn check(
+        object: &Object<Self::Spec>,
+        old: Option<&Object<Self::Spec>>,
+        facts: &Facts<'_>,
+        out: &mut Findings,
+    );
+
+    /// Judges a removal.
+    fn check_delete(_old: &Object<Self::Spec>, _facts: &Facts<'_>, _out: &mut Findings) {}
+}
+
+impl KindInfo {
+    /// The stored version.
+    pub fn storage_version(&self) -> &'static str {
+        self.versions.first().copied().unwrap_or_default()
+    }
+
+    /// Kind in lower case: the last part of its routes, its metrics label.
+    pub fn route(&self) -> String {
+        self.kind.to_ascii_lowercase()
+    }
+
+    /// Every rule that a finding about this kind can carry, CEL rules included.
+    pub fn rules(&self) -> impl Iterator<Item = &'static Rule> {
+        let own = self.admission.as_ref().map(|admission| admission.rules).unwrap_or_default();
+        own.iter().copied().chain(self.cel.iter().map(|cel| cel.rule))
+    }
+}
+
+/// The kind that an object belongs to, by its `apiVersion` and `kind`.
+pub fn find(api_version: &str, kind: &str) -> Option<&'static KindInfo> {
+    let (group, version) = api_version.split_once('/')?;
+    TABLE
+        .iter()
+        .copied()
+        .find(|info| info.group == group && info.kind == kind && info.versions.contains(&version))
+}

@@ -1,0 +1,21 @@
+//! MonitorGroup: Monitors that belong together at UptimeRobot. Schema only; its rules come with the
+//! UptimeRobot system.
+
+use kube::CustomResourceExt;
+
+use super::KindInfo;
+
+pub mod spec;
+
+/// The line of the table.
+pub static KIND: KindInfo = KindInfo {
+    group: "uptimerobot.com",
+    versions: &["v1alpha1"],
+    kind: "MonitorGroup",
+    plural: "monitorgroups",
+    namespaced: true,
+    slug: "monitor-group",
+    crd: spec::MonitorGroup::crd,
+    cel: &[],
+    admission: None,
+};

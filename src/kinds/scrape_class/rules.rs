@@ -1,0 +1,110 @@
+//! What the doors ask of a standalone ScrapeClass (specification sections 2.1, 2.2 and 2.5).
+//!
+//! C2 and C3 are about inline classes, C24 and C25 about Secrets of the workloads' namespaces, C19 and R3 about regular
+//! expressions: they come with the issues that bring those.
+
+use super::spec::{RelabelConfig, ScrapeClassSpec};
+use super::workloads::{Workload, overlap, selected};
+use super::{codes, relabel, tls};
+use crate::model::object::Object;
+use crate::rule::{Facts, FieldPath, Findings, quoted};
+use crate::view::records::DEFAULT;
+
+type Class = Object<ScrapeClassSpec>;
+
+pub(super) fn check(class: &Class, facts: &Facts<'_>, out: &mut Findings) {
+    if class.metadata.shown_name().trim().is_empty() {
+        out.deny(&codes::BLANK_NAME, FieldPath::of(&["metadata", "name"]), codes::BLANK_NAME.title);
+    }
+    // Unknown workloads: rules about them are silent, rules about versions use the default one.
+    let workloads = selected(&class.spec, facts).unwrap_or_default();
+    check_single_default(class, facts, out);
+    tls::check(&class.spec, &workloads, facts, out);
+    check_relabelings(&class.spec, &workloads, out);
+    check_versions(&class.spec, &workloads, out);
+    if class.metadata.name != "none" && is_empty(&class.spec) {
+        out.warn(&codes::NO_EFFECT, FieldPath::of(&["spec"]), codes::NO_EFFECT.title);
+    }
+}
+
+/// C4 on the View. Files have no creation time: there the lowest name is the incumbent.
+fn check_single_default(class: &Class, facts: &Facts<'_>, out: &mut Findings) {
+    if class.spec.default != Some(true) {
+        return;
+    }
+    let age = |class: &Class| (class.metadata.creation_timestamp, class.metadata.name.clone());
+    let is_new = class.metadata.creation_timestamp.is_none();
+    let others = facts.view.scrape_classes.with_term(DEFAULT).unwrap_or_default();
+    let incumbent = others
+        .iter()
+        .filter(|other| other.metadata.name != class.metadata.name && !other.metadata.is_terminating())
+        .filter(|other| other.metadata.creation_timestamp.is_some() || is_new && age(other) < age(class))
+        .find(|other| overlap(class, other, facts));
+    if let Some(incumbent) = incumbent {
+        let message = format!("{} is the default for the same workloads", quoted(&incumbent.metadata.name));
+        out.deny(&codes::SECOND_DEFAULT, FieldPath::spec("default"), message)
+            .value(incumbent.metadata.name.as_str());
+    }
+}
+
+fn check_relabelings(class: &ScrapeClassSpec, workloads: &[Workload], out: &mut Findings) {
+    let dialect = relabel::Dialect::of(workloads);
+    let lists: [(&str, &Option<Vec<RelabelConfig>>); 2] =
+        [("relabelings", &class.relabelings), ("metricRelabelings", &class.metric_relabelings)];
+    for (name, list) in lists {
+        for (index, rule) in list.iter().flatten().enumerate() {
+            let path = FieldPath::spec(name).index(index);
+            relabel::check(rule, &path, &dialect, out);
+            for (position, label) in rule.source_labels.iter().flatten().enumerate() {
+                if name == "metricRelabelings" && label.starts_with("__meta_") {
+                    let message = format!("{} is gone when samples are relabeled", quoted(label));
+                    out.warn(&codes::META_LABEL, path.field("sourceLabels").index(position), message);
+                }
+            }
+            let target = rule.target_label.as_deref().unwrap_or_default();
+            let redirects = ["__address__", "__scheme__", "__metrics_path__", "job", "__tmp_hash"]
+                .contains(&target)
+                || target.starts_with("__param_");
+            if redirects {
+                let message = format!("the class rewrites {}", quoted(target));
+                out.warn(&codes::REDIRECTS_TARGET, path.field("targetLabel"), message);
+            }
+        }
+    }
+}
+
+/// C22: fields that a workload's Prometheus ignores.
+fn check_versions(class: &ScrapeClassSpec, workloads: &[Workload], out: &mut Findings) {
+    let tls = class.tls_config.as_ref();
+    let fields = [
+        ("fallbackScrapeProtocol", class.fallback_scrape_protocol.is_some(), (3, 0)),
+        ("tlsConfig.minVersion", tls.is_some_and(|tls| tls.min_version.is_some()), (2, 35)),
+        ("tlsConfig.maxVersion", tls.is_some_and(|tls| tls.max_version.is_some()), (2, 41)),
+        ("attachMetadata", class.attach_metadata.is_some(), (2, 37)),
+        ("authorization", class.authorization.is_some(), (2, 26)),
+    ];
+    for (field, set, needed) in fields {
+        let old: Vec<&str> = workloads
+            .iter()
+            .filter(|workload| set && workload.version < needed)
+            .map(|workload| workload.name.as_str())
+            .take(3)
+            .collect();
+        if !old.is_empty() {
+            let path = field.split('.').fold(FieldPath::of(&["spec"]), |path, part| path.field(part));
+            let message =
+                format!("needs Prometheus {}.{}; ignored by {}", needed.0, needed.1, old.join(", "));
+            out.warn(&codes::OLD_WORKLOAD, path, message);
+        }
+    }
+}
+
+/// Does the class set nothing that a scrape would use?
+fn is_empty(class: &ScrapeClassSpec) -> bool {
+    class.tls_config.is_none()
+        && class.authorization.is_none()
+        && class.relabelings.as_ref().is_none_or(Vec::is_empty)
+        && class.metric_relabelings.as_ref().is_none_or(Vec::is_empty)
+        && class.attach_metadata.is_none()
+        && class.fallback_scrape_protocol.is_none()
+}

@@ -1,0 +1,114 @@
+//! The rules of Silence: code, verdict, why and what to write instead.
+
+use crate::rule::{cel_rules, rules};
+
+rules! {
+    BLANK_COMMENT = "USHS001" Error "the comment is blank",
+        "A silence without a reason is a riddle for whoever is on call next.",
+        "say why the alerts are muted and until when you expect it";
+    COMMENT_POLICY = "USHS002" Error "the comment does not follow the policy",
+        "The operator of this cluster asks for a certain form of comment (--silence-comment-pattern), often a ticket number.",
+        "write the comment in the form that the pattern asks for";
+    LABEL_NAME = "USHS003" Error "the label name is not valid for the selecting Alertmanagers",
+        "Alertmanagers before 0.27, and newer ones in classic mode, accept only names of letters, digits and underscores.",
+        "use a name of the form [a-zA-Z_][a-zA-Z0-9_]*";
+    PAST_END = "USHS004" Error "the silence has ended before it begins to exist",
+        "Alertmanager refuses a silence whose end is in the past, so it would never mute anything.",
+        "move spec.expiresAt into the future, or use spec.duration";
+    TOO_LONG = "USHS005" Error "the window is longer than the policy allows",
+        "The operator of this cluster limits how long alerts may be muted (--silence-max-duration).",
+        "shorten the window and renew it when it is still needed";
+    BAD_DURATION = "USHS006" Error "the duration is empty or ends beyond the year 9999",
+        "A window of no length mutes nothing, and Alertmanager cannot store an end after the year 9999.",
+        "write a duration like 2h or 1d12h";
+    MATCHES_EMPTY = "USHS008" Error "every matcher matches the empty string",
+        "Alertmanager refuses a silence in which no matcher needs a label to be there.",
+        "add a matcher with a value, for example alertname";
+    CONTRADICTION = "USHS009" Error "two matchers exclude each other",
+        "All matchers must match the same alert; these two never do, so the silence would mute nothing.",
+        "remove one of the two matchers, or make two Silences";
+    FOREIGN_NAMESPACE = "USHS010" Error "the silence can never match under namespace enforcement",
+        "Alertmanagers that enforce the namespace add a matcher for the Silence's own namespace; an alert of another namespace can then never be muted from here.",
+        "create the Silence in the namespace whose alerts it should mute";
+    BROAD = "USHS011" Error "no matcher pins a concrete value",
+        "The silence mutes alerts that nobody thought of. Alertmanager itself would accept it.",
+        "add a matcher with = and a concrete value, for example alertname";
+    MIN_MATCHERS = "USHS012" Error "fewer matchers than the policy asks for",
+        "The operator of this cluster asks for a minimum number of matchers (--silence-min-matchers).",
+        "narrow the silence with further matchers";
+    REQUIRED_LABELS = "USHS013" Error "a label that the policy requires has no matcher",
+        "The operator of this cluster asks for = or =~ matchers on certain labels (--silence-required-labels).",
+        "add a matcher for the label";
+    TOO_LARGE = "USHS014" Error "the silence is larger than Alertmanager accepts",
+        "A selecting Alertmanager runs with silences.max-silence-size-bytes and refuses larger silences.",
+        "shorten the comment or the matchers";
+    NO_MATCHERS = "USHS015" Error "there is no matcher",
+        "A silence without matchers would mute everything; Alertmanager refuses it.",
+        "add at least one matcher";
+    UNSELECTED = "USHS101" Warning "no Alertmanager selects the silence",
+        "It is stored but mutes nothing until an Alertmanager's silenceSelector and silenceNamespaceSelector select it.",
+        "give the Silence the labels that an Alertmanager selects";
+    FAR_END = "USHS102" Warning "the silence ends more than 30 days from now",
+        "Long silences are forgotten and hide new problems.",
+        "use a shorter window and renew it";
+    NEAR_END = "USHS103" Warning "the silence ends within a minute",
+        "It may be over before Alertmanager has it.",
+        "check spec.expiresAt and its time zone";
+    ENDS_NOW = "USHS104" Warning "the change ends the silence now",
+        "An end in the past on an existing Silence means that it ends at once.",
+        "nothing, if that is what you want";
+    DUPLICATE = "USHS105" Warning "another Silence mutes the same alerts in the same time",
+        "Two objects for one silence make it unclear which one to end.",
+        "change the existing Silence instead";
+    OWN_NAMESPACE = "USHS106" Warning "the matcher on the own namespace is redundant",
+        "Every selecting Alertmanager adds it anyway.",
+        "leave the matcher out";
+    METRIC_NAME = "USHS107" Warning "alerts have no label __name__",
+        "Alerts are named by the label alertname; __name__ is a metric's.",
+        "match alertname";
+    ANCHORED = "USHS108" Warning "the regular expression is anchored already",
+        "Alertmanager matches the whole value; ^ and $ change nothing.",
+        "leave out ^ and $";
+    LOOKS_LIKE_REGEX = "USHS109" Warning "the value looks like a regular expression but is compared literally",
+        "With = and != the characters .* and | stand for themselves.",
+        "use matchType =~, or leave it if the value is meant literally";
+    NO_METACHARACTERS = "USHS110" Warning "the regular expression has no metacharacters",
+        "It matches exactly the text, and only the whole value; a prefix needs .* behind it.",
+        "use matchType =, or add the .* that is missing";
+    BLANKS = "USHS111" Warning "the value begins or ends with blanks",
+        "Blanks count in the comparison and are hard to see.",
+        "remove the blanks";
+    UNREACHABLE = "USHS113" Warning "a selecting Alertmanager listens on its own loopback only",
+        "usher cannot reach it, so the silence will not arrive there.",
+        "give the Alertmanager the annotation usher.dev/alertmanager-url or usher.dev/alertmanager-port";
+    SUSPENDED = "USHS114" Warning "the silence is suspended",
+        "A suspended Silence mutes nothing.",
+        "set spec.suspend to false to mute";
+    REPEATED_MATCHER = "USHS115" Warning "the matcher is there twice",
+        "It is sent once.",
+        "remove the repetition";
+    NEW_ID = "USHS116" Warning "changed matchers make a new silence in Alertmanager",
+        "Alertmanager ends the old silence and makes one with another id.",
+        "nothing, if that is what you want";
+    SEVERITY_ONLY = "USHS117" Warning "the silence mutes everything of one severity",
+        "Nothing but the severity narrows it.",
+        "add a matcher with a concrete value, for example alertname";
+    ENFORCED = "USHS118" Warning "the namespace matcher is added for an Alertmanager",
+        "This Alertmanager enforces the namespace, so only alerts of the Silence's own namespace are muted there.",
+        "nothing; this tells what is sent";
+}
+
+cel_rules! {
+    ONE_END = "USHS901" "exactly one of expiresAt, duration and schedule must be set",
+        "A silence needs an end, and two of them could disagree.",
+        "keep one of spec.expiresAt, spec.duration and spec.schedule";
+    START_BEFORE_END = "USHS902" "startsAt must be before expiresAt",
+        "Alertmanager refuses a window that ends before it begins.",
+        "move spec.startsAt before spec.expiresAt";
+    SCHEDULE_ALONE = "USHS903" "startsAt has no meaning with a schedule",
+        "A schedule says itself when its windows start.",
+        "use spec.schedule.from instead of spec.startsAt";
+    ONE_RECURRENCE = "USHS904" "exactly one of cron and weekly must be set",
+        "Both say when the windows start.",
+        "keep one of spec.schedule.cron and spec.schedule.weekly";
+}

@@ -1,0 +1,103 @@
+//! Silence: alerts muted in every Alertmanager that selects the object.
+
+use kube::CustomResourceExt;
+use serde_json::Value;
+
+use super::{Admission, Cel, Kind, KindInfo};
+use crate::model::cel::has;
+use crate::model::object::Object;
+use crate::review::admit;
+use crate::review::edits::Edits;
+use crate::rule::{Facts, Findings};
+
+pub mod breadth;
+pub mod codes;
+mod defaults;
+mod rules;
+pub mod spec;
+pub mod tenancy;
+mod window;
+
+use spec::SilenceSpec;
+
+/// The line of the table.
+pub static KIND: KindInfo = KindInfo {
+    group: "monitoring.coreos.com",
+    versions: &["v1alpha1"],
+    kind: "Silence",
+    plural: "silences",
+    namespaced: true,
+    slug: "silence",
+    crd: spec::Silence::crd,
+    cel: &[
+        Cel {
+            at: &["spec"],
+            expression: "[has(self.expiresAt), has(self.duration), has(self.schedule)].exists_one(given, given)",
+            rule: &codes::ONE_END,
+            holds: |spec| {
+                ["expiresAt", "duration", "schedule"].iter().filter(|end| has(spec, end)).count() == 1
+            },
+        },
+        Cel {
+            at: &["spec"],
+            expression: "!has(self.startsAt) || !has(self.expiresAt) || timestamp(self.startsAt) < timestamp(self.expiresAt)",
+            rule: &codes::START_BEFORE_END,
+            holds: starts_before_it_ends,
+        },
+        Cel {
+            at: &["spec"],
+            expression: "!has(self.schedule) || !has(self.startsAt)",
+            rule: &codes::SCHEDULE_ALONE,
+            holds: |spec| !has(spec, "schedule") || !has(spec, "startsAt"),
+        },
+        Cel {
+            at: &["spec", "schedule"],
+            expression: "has(self.cron) != has(self.weekly)",
+            rule: &codes::ONE_RECURRENCE,
+            holds: |schedule| has(schedule, "cron") != has(schedule, "weekly"),
+        },
+    ],
+    admission: Some(Admission {
+        rules: codes::ALL,
+        validate: admit::validate::<Silence>,
+        mutate: Some(admit::mutate::<Silence>),
+        delete: None,
+        timeout_seconds: 5,
+    }),
+};
+
+/// The kind, for the doors.
+#[derive(Debug)]
+pub struct Silence;
+
+impl Kind for Silence {
+    type Spec = SilenceSpec;
+
+    fn defaults(
+        object: &Object<SilenceSpec>,
+        old: Option<&Object<SilenceSpec>>,
+        facts: &Facts<'_>,
+        edits: &mut Edits,
+    ) {
+        defaults::defaults(object, old, facts, edits);
+    }
+
+    fn check(
+        object: &Object<SilenceSpec>,
+        old: Option<&Object<SilenceSpec>>,
+        facts: &Facts<'_>,
+        out: &mut Findings,
+    ) {
+        rules::check(object, old, facts, out);
+    }
+}
+
+fn starts_before_it_ends(spec: &Value) -> bool {
+    let instant = |field: &str| spec[field].as_str().map(str::parse::<jiff::Timestamp>);
+    match (instant("startsAt"), instant("expiresAt")) {
+        (Some(Ok(starts)), Some(Ok(ends))) => starts < ends,
+        (None, _) | (_, None) => true,
+        // CEL's conversion fails, and a failing rule refuses.
+        _ => false,
+    }
+}

@@ -1,0 +1,423 @@
+//! What the doors ask of a Silence (specification sections 1.5 and 5.3 to 5.6).
+//!
+//! A list with `=~` or `!~` gets no verdict from the rules that would have to read the expression: they wait for
+//! usher's own parser of Go's dialect, because a different engine would give different verdicts.
+
+use jiff::SignedDuration;
+
+use super::breadth::{Breadth, measure};
+use super::codes;
+use super::spec::{MatchType, Matcher, SilenceSpec};
+use super::tenancy::{Selection, effective, equal, fingerprint, namespace_matcher, select, shown, written};
+use super::window::{Problem, Window, resolve};
+use crate::model::object::Object;
+use crate::names;
+use crate::rule::{Facts, FieldPath, Findings, Operation, Severity, quoted};
+use crate::settings::PastEnd;
+
+type Silence = Object<SilenceSpec>;
+
+const FAR: SignedDuration = SignedDuration::from_hours(30 * 24);
+const NEAR: SignedDuration = SignedDuration::from_secs(60);
+
+pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out: &mut Findings) {
+    check_shape(silence, out);
+    check_comment(silence, old, facts, out);
+    check_window(silence, old, facts, out);
+    check_policy(silence, old, facts, out);
+    for (index, matcher) in silence.spec.matchers.iter().enumerate() {
+        check_matcher(matcher, &FieldPath::spec("matchers").index(index), out);
+    }
+    check_repetitions(silence, out);
+
+    let selection = select(&silence.metadata, facts);
+    check_selection(silence, &selection, facts, out);
+    if !silence.spec.matchers.iter().any(Matcher::is_regex) {
+        check_names(silence, &selection, out);
+        check_matches_empty(silence, &selection, facts, out);
+        check_contradictions(silence, out);
+        check_namespace(silence, &selection, facts, out);
+        check_breadth(silence, &selection, facts, out);
+    }
+    check_size(silence, &selection, facts, out);
+    check_duplicates(silence, facts, out);
+    if let Some(old) = old
+        && fingerprint(&old.spec.matchers) != fingerprint(&silence.spec.matchers)
+    {
+        out.warn(&codes::NEW_ID, FieldPath::spec("matchers"), "Alertmanager will give the silence a new id");
+    }
+}
+
+/// What the CRD says too, for objects that come past it.
+fn check_shape(silence: &Silence, out: &mut Findings) {
+    let spec = &silence.spec;
+    if spec.matchers.is_empty() {
+        out.deny(&codes::NO_MATCHERS, FieldPath::spec("matchers"), "at least one matcher is needed");
+    }
+    let ends = [spec.expires_at.is_some(), spec.duration.is_some(), spec.schedule.is_some()];
+    if ends.iter().filter(|given| **given).count() != 1 {
+        out.deny(&codes::ONE_END, FieldPath::of(&["spec"]), codes::ONE_END.title);
+    }
+    if let (Some(start), Some(end)) = (spec.starts_at, spec.expires_at)
+        && start >= end
+    {
+        out.deny(&codes::START_BEFORE_END, FieldPath::spec("startsAt"), codes::START_BEFORE_END.title);
+    }
+    if spec.suspend == Some(true) {
+        out.warn(&codes::SUSPENDED, FieldPath::spec("suspend"), "the silence is suspended and mutes nothing");
+    }
+}
+
+fn check_comment(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out: &mut Findings) {
+    let comment = &silence.spec.comment;
+    if comment.trim().is_empty() {
+        out.deny(&codes::BLANK_COMMENT, FieldPath::spec("comment"), "the comment is blank")
+            .value(comment.as_str());
+    }
+    let changed = old.is_none_or(|old| old.spec.comment != *comment);
+    if let Some(pattern) = &facts.settings.silence.comment_pattern
+        && changed
+        && !pattern.is_match(comment)
+    {
+        let message = format!("the comment {} does not match {}", quoted(comment), quoted(pattern.as_str()));
+        out.deny(&codes::COMMENT_POLICY, FieldPath::spec("comment"), message).value(comment.as_str());
+    }
+}
+
+/// Where the end of the window is written.
+fn end_path(spec: &SilenceSpec) -> FieldPath {
+    FieldPath::spec(if spec.expires_at.is_some() { "expiresAt" } else { "duration" })
+}
+
+fn check_window(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out: &mut Findings) {
+    let path = end_path(&silence.spec);
+    let window = match resolve(silence, facts.now) {
+        Ok(window) => window,
+        Err(Problem::NoEnd) => return,
+        Err(problem) => {
+            let written = silence.spec.duration.as_deref().unwrap_or_default();
+            let message = match problem {
+                Problem::TooFar => format!("duration {} ends beyond the year 9999", quoted(written)),
+                _ => format!("duration {} is not longer than nothing", quoted(written)),
+            };
+            out.deny(&codes::BAD_DURATION, path, message).value(written);
+            return;
+        }
+    };
+    let touched = old.is_none_or(|old| resolve(old, facts.now) != Ok(window));
+    let left = window.end.duration_since(facts.now);
+    if left <= SignedDuration::ZERO {
+        check_past_end(window, touched, facts, path.clone(), out);
+    } else if touched && left > FAR {
+        let days = left.as_hours() / 24;
+        out.warn(&codes::FAR_END, path.clone(), format!("the silence ends in {days} days"));
+    } else if touched && left <= NEAR {
+        out.warn(&codes::NEAR_END, path.clone(), format!("the silence ends in {} s", left.as_secs()));
+    }
+    let longest = facts.settings.silence.max_duration;
+    if touched && !longest.is_zero() && window.length().as_secs() > longest.as_seconds() {
+        let length = crate::model::duration::Span::seconds(window.length().as_secs());
+        let message = format!("the silence lasts {length}, longer than the {longest} that are allowed");
+        out.deny(&codes::TOO_LONG, path, message).value(length.to_string());
+    }
+}
+
+/// An end in the past makes no sense on a new object, means "end now" on a changed one, and is the normal state of a
+/// Silence that has ended.
+fn check_past_end(window: Window, touched: bool, facts: &Facts<'_>, path: FieldPath, out: &mut Findings) {
+    let end = window.end;
+    if facts.operation == Operation::Create {
+        let severity = match facts.settings.silence.past_end {
+            PastEnd::Deny => Severity::Error,
+            PastEnd::Warn => Severity::Warning,
+        };
+        let message = format!("the silence ended at {end}, before it is created");
+        out.push(severity, &codes::PAST_END, path, message).value(end.to_string());
+    } else if touched {
+        out.warn(&codes::ENDS_NOW, path, format!("the end {end} is in the past: the silence ends now"));
+    }
+}
+
+/// Limits that the operator of the cluster sets; on UPDATE they hold for what is changed.
+fn check_policy(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out: &mut Findings) {
+    let settings = &facts.settings.silence;
+    if old.is_some_and(|old| old.spec.matchers == silence.spec.matchers) {
+        return;
+    }
+    let matchers = written(silence, &settings.namespace_label);
+    if matchers.len() < settings.min_matchers {
+        let message = format!("{} of at least {} matchers", matchers.len(), settings.min_matchers);
+        out.deny(&codes::MIN_MATCHERS, FieldPath::spec("matchers"), message);
+    }
+    for label in &settings.required_labels {
+        let pins = |matcher: &Matcher| {
+            matcher.name == *label && matches!(matcher.kind(), MatchType::Equal | MatchType::Regex)
+        };
+        if !matchers.iter().any(pins) {
+            let message = format!("no = or =~ matcher on the required label {}", quoted(label));
+            out.deny(&codes::REQUIRED_LABELS, FieldPath::spec("matchers"), message).value(label.as_str());
+        }
+    }
+}
+
+/// Advice on one matcher.
+fn check_matcher(matcher: &Matcher, path: &FieldPath, out: &mut Findings) {
+    const METACHARACTERS: &str = r"\.+*?()|[]{}^$";
+    let value = &matcher.value;
+    if matcher.name == "__name__" {
+        out.warn(&codes::METRIC_NAME, path.field("name"), codes::METRIC_NAME.title);
+    }
+    if value.trim() != value {
+        out.warn(
+            &codes::BLANKS,
+            path.field("value"),
+            format!("{} begins or ends with blanks", quoted(value)),
+        );
+    }
+    if !matcher.is_regex() && (value.contains(".*") || value.contains(".+") || value.contains('|')) {
+        let message = format!("{} is compared literally with {}", quoted(value), matcher.kind().as_str());
+        out.warn(&codes::LOOKS_LIKE_REGEX, path.field("value"), message);
+    }
+    if matcher.is_regex() {
+        let escaped_dollar = value
+            .strip_suffix('$')
+            .is_some_and(|head| head.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1);
+        if value.starts_with('^') || value.ends_with('$') && !escaped_dollar {
+            out.warn(&codes::ANCHORED, path.field("value"), codes::ANCHORED.title);
+        }
+        if !value.is_empty() && !value.contains(|c| METACHARACTERS.contains(c)) {
+            let message = format!("{} has no metacharacters and matches only itself", quoted(value));
+            out.warn(&codes::NO_METACHARACTERS, path.field("value"), message);
+        }
+    }
+}
+
+fn check_repetitions(silence: &Silence, out: &mut Findings) {
+    let matchers = &silence.spec.matchers;
+    for (index, matcher) in matchers.iter().enumerate() {
+        if matchers[..index].iter().any(|earlier| equal(earlier, matcher)) {
+            let path = FieldPath::spec("matchers").index(index);
+            out.warn(&codes::REPEATED_MATCHER, path, format!("{} is there twice", shown(matcher)));
+        }
+    }
+}
+
+/// Who gets it, and what they get.
+fn check_selection(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
+    if selection.certain && selection.selecting.is_empty() {
+        out.warn(
+            &codes::UNSELECTED,
+            FieldPath::of(&["metadata", "labels"]),
+            "no Alertmanager selects this silence",
+        );
+    }
+    let label = &facts.settings.silence.namespace_label;
+    let own = namespace_matcher(label, &silence.metadata.namespace);
+    let has_own = silence.spec.matchers.iter().position(|matcher| equal(matcher, &own));
+    for selecting in &selection.selecting {
+        let (name, spec) = (selecting.name(), &selecting.alertmanager.spec);
+        if selecting.enforces && has_own.is_none() {
+            let message = format!("{name} gets this silence with {} added", shown(&own));
+            out.warn(&codes::ENFORCED, FieldPath::spec("matchers"), message);
+        }
+        let metadata = &selecting.alertmanager.metadata;
+        let reachable = metadata.annotation(names::ALERTMANAGER_URL).is_some()
+            || metadata.annotation(names::ALERTMANAGER_PORT).is_some();
+        if spec.listen_local && !reachable {
+            let message = format!("{name} listens on loopback only; the silence will not arrive");
+            out.warn(&codes::UNREACHABLE, FieldPath::of(&["metadata", "labels"]), message);
+        }
+    }
+    if let Some(index) = has_own
+        && selection.all_enforce()
+        && silence.metadata.annotation(names::INJECTED_MATCHERS).is_none()
+    {
+        let path = FieldPath::spec("matchers").index(index);
+        out.warn(&codes::OWN_NAMESPACE, path, "every selecting Alertmanager adds this matcher anyway");
+    }
+}
+
+/// Section 1.5: only newer Alertmanagers take UTF-8 names.
+fn check_names(silence: &Silence, selection: &Selection, out: &mut Findings) {
+    for (index, matcher) in silence.spec.matchers.iter().enumerate() {
+        let mut bytes = matcher.name.bytes();
+        let classic = bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if classic || matcher.name.is_empty() {
+            continue;
+        }
+        let old: Vec<String> = selection
+            .selecting
+            .iter()
+            .filter(|selecting| is_classic(&selecting.alertmanager.spec))
+            .map(super::tenancy::Selecting::name)
+            .collect();
+        if old.is_empty() {
+            continue;
+        }
+        let path = FieldPath::spec("matchers").index(index).field("name");
+        let message = format!("{} is no label name for {}", quoted(&matcher.name), old.join(", "));
+        let all = selection.decides() && old.len() == selection.selecting.len();
+        let severity = if all { Severity::Error } else { Severity::Warning };
+        out.push(severity, &codes::LABEL_NAME, path, message).value(matcher.name.as_str());
+    }
+}
+
+/// Names were classic before 0.27, and are in classic mode. An unknown version is taken for a current one.
+fn is_classic(spec: &crate::view::records::AlertmanagerSpec) -> bool {
+    let tag = spec.image.rsplit_once(':').map_or("", |(_, tag)| tag);
+    let version = if spec.version.is_empty() { tag } else { &spec.version };
+    let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
+        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    });
+    let old = match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(major), Some(minor)) => (major, minor) < (0, 27),
+        _ => false,
+    };
+    old || spec.enable_features.iter().any(|feature| feature == "classic-mode")
+}
+
+/// Alertmanager refuses a list in which only `=` with an empty value stands; negative matchers do not count.
+fn check_matches_empty(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
+    let label = &facts.settings.silence.namespace_label;
+    let matchers = written(silence, label);
+    let matches_empty = |matcher: &Matcher| matcher.kind() == MatchType::Equal && matcher.value.is_empty();
+    if matchers.is_empty() || !matchers.iter().all(matches_empty) {
+        return;
+    }
+    // The user's list matches empty, so it is saved only where the namespace matcher is added.
+    let bare: Vec<String> = selection
+        .selecting
+        .iter()
+        .filter(|selecting| !selecting.enforces)
+        .map(super::tenancy::Selecting::name)
+        .collect();
+    if !selection.decides() {
+        out.warn(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), codes::MATCHES_EMPTY.title);
+    } else if !bare.is_empty() {
+        let message = format!("every matcher matches the empty string; {} refuses that", bare.join(", "));
+        out.deny(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), message).value(fingerprint(&matchers));
+    }
+}
+
+fn check_contradictions(silence: &Silence, out: &mut Findings) {
+    let matchers = &silence.spec.matchers;
+    for (index, matcher) in matchers.iter().enumerate() {
+        let excludes = |earlier: &&Matcher| {
+            earlier.name == matcher.name
+                && match (earlier.kind(), matcher.kind()) {
+                    (MatchType::Equal, MatchType::Equal) => earlier.value != matcher.value,
+                    (MatchType::Equal, MatchType::NotEqual) | (MatchType::NotEqual, MatchType::Equal) => {
+                        earlier.value == matcher.value
+                    }
+                    _ => false,
+                }
+        };
+        if let Some(earlier) = matchers[..index].iter().find(excludes) {
+            let path = FieldPath::spec("matchers").index(index);
+            let message = format!("{} and {} never match together", shown(earlier), shown(matcher));
+            out.deny(&codes::CONTRADICTION, path, message).value(format!(
+                "{}{}",
+                shown(earlier),
+                shown(matcher)
+            ));
+        }
+    }
+}
+
+/// A tenant who aims at another namespace is told so, instead of being silently ignored.
+fn check_namespace(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
+    let enforcing = selection.selecting.iter().filter(|selecting| selecting.enforces).count();
+    if selection.certain && enforcing == 0 {
+        return;
+    }
+    let (label, own) = (&facts.settings.silence.namespace_label, &silence.metadata.namespace);
+    for (index, matcher) in silence.spec.matchers.iter().enumerate() {
+        let excludes_own = match matcher.kind() {
+            MatchType::Equal => matcher.value != *own,
+            MatchType::NotEqual => matcher.value == *own,
+            MatchType::Regex | MatchType::NotRegex => false,
+        };
+        if matcher.name != *label || !excludes_own {
+            continue;
+        }
+        let path = FieldPath::spec("matchers").index(index).field("value");
+        let message = format!("{} excludes the own namespace {}", shown(matcher), quoted(own));
+        let all = selection.decides() && enforcing == selection.selecting.len();
+        let severity = if all { Severity::Error } else { Severity::Warning };
+        out.push(severity, &codes::FOREIGN_NAMESPACE, path, message).value(shown(matcher));
+    }
+}
+
+fn check_breadth(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
+    let settings = &facts.settings.silence;
+    let matchers = written(silence, &settings.namespace_label);
+    let path = FieldPath::spec("matchers");
+    match measure(&matchers) {
+        Some(Breadth::Broad) => {}
+        Some(Breadth::SeverityOnly) => {
+            out.warn(&codes::SEVERITY_ONLY, path, "nothing but the severity narrows the silence");
+            return;
+        }
+        Some(Breadth::Narrow) | None => return,
+    }
+    let bare: Vec<String> = selection
+        .selecting
+        .iter()
+        .filter(|selecting| !selecting.enforces)
+        .map(super::tenancy::Selecting::name)
+        .collect();
+    if selection.all_enforce() {
+        let message = format!("the silence mutes every alert of namespace {}", silence.metadata.namespace);
+        out.warn(&codes::BROAD, path, message);
+    } else if selection.decides() && !settings.allow_broad {
+        let message =
+            format!("no matcher pins a value, so {} would mute alerts of every kind", bare.join(", "));
+        out.deny(&codes::BROAD, path, message).value(fingerprint(&matchers));
+    } else if !settings.allow_broad {
+        out.warn(&codes::BROAD, path, "no matcher pins a value: the silence mutes alerts of every kind");
+    }
+}
+
+/// The size that Alertmanager measures, estimated: field headers, the id, three times and the texts.
+fn check_size(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
+    const FIXED: usize = 38 + 3 * 14 + 8;
+    const PER_MATCHER: usize = 8;
+    let label = &facts.settings.silence.namespace_label;
+    let metadata = &silence.metadata;
+    for selecting in &selection.selecting {
+        let limit = selecting.alertmanager.spec.additional_args.iter().find_map(|argument| {
+            (argument.name == "silences.max-silence-size-bytes")
+                .then(|| argument.value.parse::<usize>().ok())?
+        });
+        let Some(limit) = limit.filter(|limit| *limit > 0) else { continue };
+        let matchers = effective(written(silence, label), selecting.enforces, label, &metadata.namespace);
+        let texts: usize =
+            matchers.iter().map(|matcher| matcher.name.len() + matcher.value.len() + PER_MATCHER).sum();
+        let created_by = metadata.namespace.len() + 1 + metadata.shown_name().len();
+        let size = FIXED + texts + created_by + silence.spec.comment.trim().len();
+        if size > limit {
+            let message = format!("about {size} bytes, and {} takes {limit}", selecting.name());
+            let severity = if selection.decides() { Severity::Error } else { Severity::Warning };
+            out.push(severity, &codes::TOO_LARGE, FieldPath::of(&["spec"]), message).value(size.to_string());
+        }
+    }
+}
+
+fn check_duplicates(silence: &Silence, facts: &Facts<'_>, out: &mut Findings) {
+    let Ok(window) = resolve(silence, facts.now) else { return };
+    let others = facts.view.silences.with_term(&fingerprint(&silence.spec.matchers)).unwrap_or_default();
+    for other in others {
+        let same = other.metadata.name == silence.metadata.name;
+        if same || other.metadata.namespace != silence.metadata.namespace || other.metadata.is_terminating() {
+            continue;
+        }
+        if resolve(&other, facts.now).is_ok_and(|theirs| theirs.overlaps(window)) {
+            let message =
+                format!("Silence {} has the same matchers and an overlapping window", other.metadata.name);
+            out.warn(&codes::DUPLICATE, FieldPath::spec("matchers"), message);
+            return;
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Which Alertmanagers select a silence, and what each of them is sent.
+//!
+//! [`effective`] is the single source of truth about matchers: the mutating door shows it, the validating door judges
+//! it and the reconciler sends it. All matchers are ANDed, so appending the namespace matcher is enough and nothing
+//! a tenant writes can widen it; a user's own namespace matcher is never replaced.
+
+use std::sync::Arc;
+
+use super::spec::{MatchType, Matcher, SilenceSpec};
+use crate::model::object::{Meta, Object};
+use crate::model::selector::{Error as SelectorError, LabelSelector};
+use crate::names;
+use crate::rule::Facts;
+use crate::view::View;
+use crate::view::records::Alertmanager;
+
+/// An Alertmanager that selects the silence.
+#[derive(Debug, Clone)]
+pub struct Selecting {
+    /// The Alertmanager.
+    pub alertmanager: Arc<Alertmanager>,
+    /// Does it get the namespace matcher?
+    pub enforces: bool,
+}
+
+impl Selecting {
+    /// `namespace/name`, as messages call it.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.alertmanager.metadata.namespace, self.alertmanager.metadata.name)
+    }
+}
+
+/// The Alertmanagers that select a silence.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Those that certainly do.
+    pub selecting: Vec<Selecting>,
+    /// Is that all there is to know? If not, the rules about Alertmanagers only warn.
+    pub certain: bool,
+}
+
+impl Selection {
+    /// Does every selecting Alertmanager (and there is one) enforce the namespace?
+    pub fn all_enforce(&self) -> bool {
+        !self.selecting.is_empty() && self.selecting.iter().all(|selecting| selecting.enforces)
+    }
+
+    /// May a rule about Alertmanagers refuse?
+    pub fn decides(&self) -> bool {
+        self.certain && !self.selecting.is_empty()
+    }
+}
+
+/// Finds the selecting Alertmanagers.
+pub fn select(metadata: &Meta, facts: &Facts<'_>) -> Selection {
+    let Some(alertmanagers) = facts.view.alertmanagers.all() else {
+        return Selection::default();
+    };
+    let mut selection = Selection { selecting: Vec::new(), certain: true };
+    for alertmanager in alertmanagers {
+        if alertmanager.metadata.is_terminating() {
+            continue;
+        }
+        match selects(&alertmanager, metadata, facts) {
+            Some(true) => {
+                let enforces = enforces(&alertmanager, &metadata.namespace);
+                selection.selecting.push(Selecting { alertmanager, enforces });
+            }
+            Some(false) => {}
+            None => selection.certain = false,
+        }
+    }
+    selection
+}
+
+/// `None` when a selector is invalid or a namespace's labels are not known: never taken for "nothing".
+fn selects(alertmanager: &Alertmanager, silence: &Meta, facts: &Facts<'_>) -> Option<bool> {
+    let settings = &facts.settings.silence;
+    let spec = &alertmanager.spec;
+    let objects =
+        lookup(&spec.silence_selector, alertmanager, names::SILENCE_SELECTOR, &settings.selector).ok()?;
+    // Absent selects nothing: an Alertmanager opts in.
+    let Some(objects) = objects else { return Some(false) };
+    if !objects.selects(silence.labels.as_ref()).ok()? {
+        return Some(false);
+    }
+    let namespaces = lookup(
+        &spec.silence_namespace_selector,
+        alertmanager,
+        names::SILENCE_NAMESPACE_SELECTOR,
+        &settings.namespace_selector,
+    )
+    .ok()?;
+    match namespaces {
+        None => Some(alertmanager.metadata.namespace == silence.namespace),
+        Some(selector) if selector.is_empty() => Some(true),
+        Some(selector) => {
+            let namespace = namespace_of(facts.view, &silence.namespace)?;
+            selector.selects(namespace.metadata.labels.as_ref()).ok()
+        }
+    }
+}
+
+fn namespace_of(view: &View, name: &str) -> Option<Arc<crate::view::records::Namespace>> {
+    view.namespaces.get("", name).flatten()
+}
+
+/// The first of spec field, annotation and setting that is present. Presence, not the CRD's schema, decides: else an
+/// upgrade of the CRD that adds the fields would deselect every silence at once.
+fn lookup(
+    field: &Option<LabelSelector>,
+    alertmanager: &Alertmanager,
+    annotation: &str,
+    setting: &Option<LabelSelector>,
+) -> Result<Option<LabelSelector>, SelectorError> {
+    if let Some(selector) = field {
+        return Ok(Some(selector.clone()));
+    }
+    match alertmanager.metadata.annotation(annotation) {
+        Some(text) => LabelSelector::parse(text).map(Some),
+        None => Ok(setting.clone()),
+    }
+}
+
+/// Does this Alertmanager get the namespace matcher for silences of that namespace?
+fn enforces(alertmanager: &Alertmanager, namespace: &str) -> bool {
+    let injected = alertmanager.spec.namespace_injection == Some(true)
+        || alertmanager.metadata.annotation(names::NAMESPACE_INJECTION) == Some("true");
+    // Injection may only tighten; an empty or unknown strategy is the default one.
+    injected
+        || match alertmanager.spec.alertmanager_config_matcher_strategy.r#type.as_str() {
+            "None" => false,
+            "OnNamespaceExceptForAlertmanagerNamespace" => alertmanager.metadata.namespace != namespace,
+            _ => true,
+        }
+}
+
+/// The matcher that enforcement adds.
+pub fn namespace_matcher(label: &str, namespace: &str) -> Matcher {
+    Matcher { name: label.to_owned(), value: namespace.to_owned(), match_type: Some(MatchType::Equal) }
+}
+
+/// The matchers that the user wrote: without those that usher injected itself, exact repetitions once.
+pub fn written(silence: &Object<SilenceSpec>, label: &str) -> Vec<Matcher> {
+    let own = namespace_matcher(label, &silence.metadata.namespace);
+    // The record is honoured only for the exact own-namespace matcher, so that forging it gains nothing.
+    let injected = silence.metadata.annotation(names::INJECTED_MATCHERS) == Some(shown(&own).as_str());
+    let mut matchers: Vec<Matcher> = Vec::with_capacity(silence.spec.matchers.len());
+    for matcher in &silence.spec.matchers {
+        let same = |other: &Matcher| equal(other, matcher);
+        if !(matchers.iter().any(same) || injected && equal(&own, matcher)) {
+            matchers.push(matcher.clone());
+        }
+    }
+    matchers
+}
+
+/// What an Alertmanager is sent: the user's matchers in their order, then the enforced one.
+pub fn effective(mut written: Vec<Matcher>, enforces: bool, label: &str, namespace: &str) -> Vec<Matcher> {
+    let own = namespace_matcher(label, namespace);
+    if enforces && !written.iter().any(|matcher| equal(matcher, &own)) {
+        written.push(own);
+    }
+    written
+}
+
+/// Do two matchers say the same?
+pub fn equal(one: &Matcher, other: &Matcher) -> bool {
+    one.name == other.name && one.value == other.value && one.kind() == other.kind()
+}
+
+/// A matcher as Alertmanager writes it: `name="value"`.
+pub fn shown(matcher: &Matcher) -> String {
+    format!("{}{}{:?}", matcher.name, matcher.kind().as_str(), matcher.value)
+}
+
+/// A word that two lists share exactly when they hold the same matchers, in whatever order.
+pub fn fingerprint(matchers: &[Matcher]) -> String {
+    let mut shown: Vec<String> = matchers.iter().map(shown).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    shown.join(",")
+}
+
+impl Matcher {
+    /// The type of comparison; absent means `=`.
+    pub fn kind(&self) -> MatchType {
+        self.match_type.unwrap_or(MatchType::Equal)
+    }
+
+    /// Is the value a regular expression?
+    pub fn is_regex(&self) -> bool {
+        matches!(self.kind(), MatchType::Regex | MatchType::NotRegex)
+    }
+}
+
+impl MatchType {
+    /// The sign.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::NotEqual => "!=",
+            Self::Regex => "=~",
+            Self::NotRegex => "!~",
+        }
+    }
+}

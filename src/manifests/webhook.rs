@@ -1,0 +1,114 @@
+//! The webhook configurations, derived from the table.
+//!
+//! DELETE is always an entry of its own with failurePolicy Ignore: a dead usher must not hold up a namespace. Entries
+//! for CREATE and UPDATE leave out objects that are being deleted, so that finalizers can always be removed.
+
+use serde_json::{Value, json};
+
+use crate::kinds::{Admission, KindInfo, TABLE};
+use crate::review::door::Phase;
+use crate::serve::admission::path;
+
+/// How the API server reaches usher.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// The Service in usher's namespace.
+    Service {
+        /// The namespace.
+        namespace: String,
+    },
+    /// A URL, for demos and tests.
+    Url {
+        /// `https://127.0.0.1:8443`
+        base: String,
+    },
+}
+
+/// Both configurations.
+pub fn configurations(target: &Target, ca_bundle: Option<&str>) -> Vec<Value> {
+    let mut validating = Vec::new();
+    let mut mutating = Vec::new();
+    for kind in TABLE {
+        let Some(admission) = &kind.admission else { continue };
+        let client = |phase| client_config(target, ca_bundle, &path(phase, kind));
+        if admission.mutate.is_some() {
+            // A patch only adds what the reconciler computes anyway: not worth refusing an object for.
+            let mut entry =
+                entry(kind, admission, "mutate", &["CREATE", "UPDATE"], "Ignore", client(Phase::Mutate));
+            entry["reinvocationPolicy"] = json!("IfNeeded");
+            mutating.push(entry);
+        }
+        validating.push(entry(
+            kind,
+            admission,
+            "validate",
+            &["CREATE", "UPDATE"],
+            "Fail",
+            client(Phase::Validate),
+        ));
+        if admission.delete.is_some() {
+            let mut entry = entry(kind, admission, "delete", &["DELETE"], "Ignore", client(Phase::Validate));
+            entry["timeoutSeconds"] = json!(3);
+            validating.push(entry);
+        }
+    }
+    vec![
+        configuration("ValidatingWebhookConfiguration", validating),
+        configuration("MutatingWebhookConfiguration", mutating),
+    ]
+}
+
+fn configuration(kind: &str, webhooks: Vec<Value>) -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": "usher", "labels": {"app.kubernetes.io/name": "usher"}},
+        "webhooks": webhooks
+    })
+}
+
+fn entry(
+    kind: &KindInfo,
+    admission: &Admission,
+    name: &str,
+    operations: &[&str],
+    policy: &str,
+    client: Value,
+) -> Value {
+    let mut entry = json!({
+        "name": format!("{name}.{}.usher.dev", kind.route()),
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": client,
+        "failurePolicy": policy,
+        "matchPolicy": "Equivalent",
+        "sideEffects": "None",
+        "timeoutSeconds": admission.timeout_seconds,
+        "rules": [{
+            "apiGroups": [kind.group],
+            "apiVersions": kind.versions,
+            "operations": operations,
+            "resources": [kind.plural],
+            "scope": if kind.namespaced { "Namespaced" } else { "Cluster" }
+        }]
+    });
+    if !operations.contains(&"DELETE") {
+        entry["matchConditions"] = json!([{
+            "name": "not-terminating",
+            "expression": "!has(object.metadata.deletionTimestamp)"
+        }]);
+    }
+    entry
+}
+
+fn client_config(target: &Target, ca_bundle: Option<&str>, path: &str) -> Value {
+    let mut client = match target {
+        Target::Service { namespace } => {
+            json!({"service": {"name": "usher", "namespace": namespace, "path": path, "port": 443}})
+        }
+        Target::Url { base } => json!({"url": format!("{}{path}", base.trim_end_matches('/'))}),
+    };
+    if let Some(bundle) = ca_bundle {
+        client["caBundle"] = json!(bundle);
+    }
+    client
+}

@@ -1,0 +1,10 @@
+//! Domain values: parsed once, compared by meaning.
+
+pub mod cel;
+pub mod condition;
+pub mod duration;
+pub mod loki;
+pub mod object;
+pub mod secret_text;
+pub mod selector;
+pub mod uptime;

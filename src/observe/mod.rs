@@ -1,0 +1,4 @@
+//! What usher tells about itself: metrics and logs.
+
+pub mod logs;
+pub mod metrics;

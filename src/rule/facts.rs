@@ -1,0 +1,59 @@
+//! What a rule may know besides the object: the request, the clock, the settings and the other objects.
+//!
+//! Each door makes its own `Facts`. A rule that wants to know anything else is a rule that cannot be judged offline.
+
+use jiff::Timestamp;
+
+use crate::settings::Settings;
+use crate::view::View;
+
+/// What is being done to the object. CONNECT never reaches usher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// A new object.
+    Create,
+    /// A changed one; the old version is known.
+    Update,
+    /// A removal; only the old version is known.
+    Delete,
+}
+
+impl Operation {
+    /// The word of the admission API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Reads the word of the admission API.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Create, Self::Update, Self::Delete].into_iter().find(|operation| operation.as_str() == word)
+    }
+}
+
+/// Who asks. Files have no requester.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct User {
+    /// `userInfo.username`; empty when nobody asks.
+    pub name: String,
+    /// `userInfo.groups`.
+    pub groups: Vec<String>,
+}
+
+/// The knowledge that one judgement rests on.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// What is being done.
+    pub operation: Operation,
+    /// Who asks.
+    pub user: &'a User,
+    /// The instant of the judgement; rules never read a clock.
+    pub now: Timestamp,
+    /// The settings, validated at start.
+    pub settings: &'a Settings,
+    /// The other objects.
+    pub view: &'a View,
+}

@@ -1,0 +1,10 @@
+//! The rulebook's vocabulary: findings, paths, facts. Everything here is pure; no door is known.
+
+pub mod facts;
+pub mod finding;
+pub mod path;
+
+pub use facts::{Facts, Operation, User};
+pub use finding::{Finding, Findings, Home, Rule, Severity, quoted};
+pub(crate) use finding::{cel_rules, rules};
+pub use path::FieldPath;

@@ -1,0 +1,236 @@
+//! The admission routes: `POST /admit/{mutate|validate}/{group}/{kind}`.
+//!
+//! A denial is an answer, status 200. A body that is no review is a client error: the API server then reports a failed
+//! webhook call, and the text says why. Too many requests get 429 and `Retry-After: 1`, which the API server heeds
+//! within the webhook's timeout.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use arc_swap::ArcSwap;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use axum::routing::any;
+use http_body_util::BodyExt as _;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::limits::{BODY_TIMEOUT, LARGEST_BODY, Limits};
+use crate::kinds::{Admission, KindInfo, TABLE};
+use crate::observe::metrics::{FindingLabels, Metrics, ReasonLabel, ReviewLabels, RouteLabels};
+use crate::review::door::{Answer, Door, Phase};
+
+/// What all requests share. The door can be exchanged while serving (tests set clock and settings that way).
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// The judge.
+    pub door: Arc<ArcSwap<Door>>,
+    /// The limits.
+    pub limits: Limits,
+    /// The metrics.
+    pub metrics: Arc<Metrics>,
+}
+
+/// One path.
+#[derive(Debug, Clone, Copy)]
+struct Route {
+    phase: Phase,
+    kind: &'static KindInfo,
+    admission: &'static Admission,
+}
+
+/// The path of a kind's webhook.
+pub fn path(phase: Phase, kind: &KindInfo) -> String {
+    format!("/admit/{}/{}/{}", phase.as_str(), kind.group, kind.route())
+}
+
+/// The routes of every kind that has rules.
+pub fn router(shared: Shared) -> Router {
+    let mut router = Router::new();
+    for kind in TABLE {
+        let Some(admission) = &kind.admission else { continue };
+        for phase in [Phase::Mutate, Phase::Validate] {
+            if phase == Phase::Mutate && admission.mutate.is_none() {
+                continue;
+            }
+            let route = Route { phase, kind, admission };
+            let shared = shared.clone();
+            let handler = move |request: Request| {
+                let shared = shared.clone();
+                async move { answer(&shared, route, request).await }
+            };
+            router = router.route(&path(phase, kind), any(handler));
+        }
+    }
+    router.fallback(move |request: Request| {
+        let metrics = Arc::clone(&shared.metrics);
+        async move { unknown_path(&metrics, request.uri().path()) }
+    })
+}
+
+async fn answer(shared: &Shared, route: Route, request: Request) -> Response {
+    let metrics = &shared.metrics;
+    let Some(_place) = shared.limits.enter() else {
+        metrics.shed.inc();
+        let mut response = text(StatusCode::TOO_MANY_REQUESTS, "too many reviews in flight".to_owned());
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        return response;
+    };
+    metrics.in_flight.inc();
+    let response = match read_body(shared, request).await {
+        Ok((body, _memory)) => judge(shared, route, &body),
+        Err(refusal) => refusal.into_response(metrics),
+    };
+    metrics.in_flight.dec();
+    response
+}
+
+fn judge(shared: &Shared, route: Route, body: &[u8]) -> Response {
+    let started = Instant::now();
+    let Route { phase, kind, admission } = route;
+    match shared.door.load().answer(phase, kind, admission, body) {
+        Ok(answer) => {
+            count(&shared.metrics, route, &answer, started);
+            let mut response = Response::new(Body::from(answer.body));
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            response
+        }
+        Err(bad) => {
+            Refusal { status: StatusCode::BAD_REQUEST, reason: bad.label(), message: bad.to_string() }
+                .into_response(&shared.metrics)
+        }
+    }
+}
+
+fn count(metrics: &Metrics, route: Route, answer: &Answer, started: Instant) {
+    let (phase, kind) = (route.phase.as_str(), route.kind.kind);
+    let labels = ReviewLabels {
+        phase,
+        kind,
+        operation: answer.operation.as_str(),
+        verdict: answer.verdict.label(),
+        dry_run: if answer.dry_run { "true" } else { "false" },
+    };
+    metrics.reviews.get_or_create(&labels).inc();
+    metrics.latency.get_or_create(&RouteLabels { phase, kind }).observe(started.elapsed().as_secs_f64());
+    if answer.undecodable {
+        metrics.undecodable.get_or_create(&RouteLabels { phase, kind }).inc();
+    }
+    if answer.dry_run {
+        return;
+    }
+    for finding in answer.verdict.findings().into_iter().flat_map(|findings| findings.iter()) {
+        let labels = FindingLabels { kind, code: finding.rule.code, severity: finding.severity.as_str() };
+        metrics.findings.get_or_create(&labels).inc();
+    }
+    if answer.verdict.label() == "denied" {
+        tracing::info!(phase, kind, operation = answer.operation.as_str(), "denied");
+    }
+}
+
+/// A request that gets no review.
+struct Refusal {
+    status: StatusCode,
+    reason: &'static str,
+    message: String,
+}
+
+impl Refusal {
+    fn into_response(self, metrics: &Metrics) -> Response {
+        metrics.bad_reviews.get_or_create(&ReasonLabel { reason: self.reason }).inc();
+        tracing::warn!(reason = self.reason, status = self.status.as_u16(), "refused a request");
+        text(self.status, self.message)
+    }
+}
+
+/// The body, within its size, its time and the memory that all bodies share.
+async fn read_body(
+    shared: &Shared,
+    request: Request,
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Refusal> {
+    let refuse = |status, reason, message: &str| Refusal { status, reason, message: message.to_owned() };
+    if request.method() != Method::POST {
+        return Err(refuse(StatusCode::METHOD_NOT_ALLOWED, "method", "reviews are sent with POST"));
+    }
+    let content_type = request.headers().get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    if !content_type
+        .trim_ascii_start()
+        .get(..16)
+        .is_some_and(|head| head.eq_ignore_ascii_case(b"application/json"))
+    {
+        return Err(refuse(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "media_type",
+            "the content type must be application/json",
+        ));
+    }
+    let too_large = || {
+        let message = format!("the body is larger than {LARGEST_BODY} bytes");
+        Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, reason: "too_large", message }
+    };
+    let full = || refuse(StatusCode::TOO_MANY_REQUESTS, "memory", "too many large reviews at once");
+    let broken = || refuse(StatusCode::BAD_REQUEST, "broken_body", "the body broke off");
+    let announced = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok())
+        .unwrap_or(0);
+    if announced > LARGEST_BODY {
+        return Err(too_large());
+    }
+    let mut body = request.into_body();
+    let reading = async {
+        let mut memory: Option<OwnedSemaphorePermit> = None;
+        let mut first: Option<Bytes> = None;
+        let mut all: Vec<u8> = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| broken())?.into_data() else { continue };
+            let permit = shared.limits.reserve(data.len()).ok_or_else(full)?;
+            match &mut memory {
+                Some(memory) => memory.merge(permit),
+                None => memory = Some(permit),
+            }
+            // Nearly every review arrives in one piece, which is then used as it is.
+            match first.take() {
+                None if all.is_empty() => first = Some(data),
+                None => all.extend_from_slice(&data),
+                Some(piece) => {
+                    all.reserve(announced.max(piece.len() + data.len()));
+                    all.extend_from_slice(&piece);
+                    all.extend_from_slice(&data);
+                }
+            }
+            if all.len().max(first.as_ref().map_or(0, Bytes::len)) > LARGEST_BODY {
+                return Err(too_large());
+            }
+        }
+        Ok((first.unwrap_or_else(|| Bytes::from(all)), memory))
+    };
+    let slow = || refuse(StatusCode::REQUEST_TIMEOUT, "slow_body", "the body took too long");
+    tokio::time::timeout(BODY_TIMEOUT, reading).await.map_err(|_| slow())?
+}
+
+fn unknown_path(metrics: &Metrics, path: &str) -> Response {
+    let known: Vec<String> = TABLE
+        .iter()
+        .filter(|kind| kind.admission.is_some())
+        .map(|kind| format!("{}/{}", kind.group, kind.route()))
+        .collect();
+    let shown: String = path.chars().take(128).collect();
+    let message = format!(
+        "no review is answered at {shown:?}: the path is /admit/{{mutate|validate}}/{{group}}/{{kind}} with one of {}",
+        known.join(", ")
+    );
+    Refusal { status: StatusCode::NOT_FOUND, reason: "unknown_kind", message }.into_response(metrics)
+}
+
+fn text(status: StatusCode, message: String) -> Response {
+    let mut response = Response::new(Body::from(message + "\n"));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}

@@ -1,0 +1,140 @@
+//! Everything that a rule may be told from outside, typed and validated once at start.
+//!
+//! Flags, `USHER_*` variables and the `--config` file give the same values ([`crate::cli::options`] merges them).
+
+use regex::Regex;
+
+use crate::model::duration::Span;
+use crate::model::selector::LabelSelector;
+
+/// The settings that rules read.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Silence rules.
+    pub silence: SilenceSettings,
+    /// ScrapeClass rules.
+    pub scrape_class: ScrapeClassSettings,
+    /// Account and Contact rules.
+    pub uptime: UptimeSettings,
+}
+
+/// Settings of the Silence rules.
+#[derive(Debug, Clone)]
+pub struct SilenceSettings {
+    /// What a CREATE with an end in the past gets.
+    pub past_end: PastEnd,
+    /// Filled in when a Silence has no end at all; zero is off.
+    pub default_duration: Span,
+    /// The longest window; zero is off.
+    pub max_duration: Span,
+    /// The fewest matchers that a user must write; zero is off.
+    pub min_matchers: usize,
+    /// Labels that need a `=` or `=~` matcher.
+    pub required_labels: Vec<String>,
+    /// What every comment must match (a policy of the operator's, in the syntax of Rust's `regex` crate).
+    pub comment_pattern: Option<Regex>,
+    /// Broad silences need no permission.
+    pub allow_broad: bool,
+    /// Where the enforced namespace matcher is shown.
+    pub namespace_injection: NamespaceInjection,
+    /// The label that carries an alert's namespace.
+    pub namespace_label: String,
+    /// Used for Alertmanagers that say nothing themselves.
+    pub selector: Option<LabelSelector>,
+    /// As the selector, for namespaces.
+    pub namespace_selector: Option<LabelSelector>,
+}
+
+impl Default for SilenceSettings {
+    fn default() -> Self {
+        Self {
+            past_end: PastEnd::Deny,
+            default_duration: Span::default(),
+            max_duration: Span::default(),
+            min_matchers: 0,
+            required_labels: Vec::new(),
+            comment_pattern: None,
+            allow_broad: false,
+            namespace_injection: NamespaceInjection::Effective,
+            namespace_label: "namespace".to_owned(),
+            selector: None,
+            namespace_selector: None,
+        }
+    }
+}
+
+/// What a CREATE with an end in the past gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PastEnd {
+    /// A refusal.
+    #[default]
+    Deny,
+    /// A warning, for repositories that keep ended silences and are applied afresh.
+    Warn,
+}
+
+/// Where the enforced namespace matcher is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NamespaceInjection {
+    /// In an annotation; the spec stays as written, so GitOps tools see no drift.
+    #[default]
+    Effective,
+    /// In `spec.matchers`, when every selecting Alertmanager enforces it.
+    Spec,
+}
+
+/// Settings of the ScrapeClass rules.
+#[derive(Debug, Clone, Default)]
+pub struct ScrapeClassSettings {
+    /// Refuse `insecureSkipVerify: true` instead of warning.
+    pub deny_insecure: bool,
+}
+
+/// Settings of the Account and Contact rules.
+#[derive(Debug, Clone)]
+pub struct UptimeSettings {
+    /// Where the Secrets of Accounts live.
+    pub cluster_resource_namespace: String,
+    /// Refuse references that do not resolve instead of warning.
+    pub strict_references: bool,
+    /// What "the default Contact" is unique in.
+    pub default_contact_scope: ContactScope,
+    /// What the deletion of an Account in use gets.
+    pub account_delete_policy: DeletePolicy,
+}
+
+impl Default for UptimeSettings {
+    fn default() -> Self {
+        Self {
+            cluster_resource_namespace: "usher-system".to_owned(),
+            strict_references: false,
+            default_contact_scope: ContactScope::Cluster,
+            account_delete_policy: DeletePolicy::Deny,
+        }
+    }
+}
+
+/// What "the default Contact" is unique in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContactScope {
+    /// One in the cluster.
+    #[default]
+    Cluster,
+    /// One for each Account.
+    Account,
+}
+
+/// What the deletion of an object in use gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "PascalCase")]
+#[value(rename_all = "PascalCase")]
+pub enum DeletePolicy {
+    /// A refusal that lists the users.
+    #[default]
+    Deny,
+    /// A warning; the finalizer keeps the object until its users are gone.
+    Finalize,
+}

@@ -1,0 +1,122 @@
+//! Fills a View from a cluster: one watch per shelf, begun again whenever it ends.
+//!
+//! A kind that is not installed counts as known and empty, and is tried again, so that it is used without a restart as
+//! soon as it appears. A kind that usher may not list stays unknown.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use kube::api::{ApiResource, DynamicObject};
+use kube::runtime::watcher::{self, Event};
+use kube::{Api, Client};
+use serde_json::Value;
+
+use super::{Feed, Standing, View, key_of};
+
+/// How often a missing or forbidden kind is tried again.
+const RETRY: Duration = Duration::from_secs(15);
+/// How long a failed watch waits; jitter is not needed for one client.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Starts the watches of all shelves; they run until the process ends.
+pub fn start(view: &Arc<View>, client: &Client, secrets_namespace: &str) {
+    for position in 0..view.feeds().len() {
+        let (view, client, namespace) = (Arc::clone(view), client.clone(), secrets_namespace.to_owned());
+        tokio::spawn(async move {
+            loop {
+                let feeds = view.feeds();
+                let Some(feed) = feeds.get(position) else { return };
+                let pause = watch_once(*feed, &client, &namespace).await;
+                tokio::time::sleep(pause).await;
+            }
+        });
+    }
+}
+
+/// Watches until something goes wrong; says how long to wait before the next try.
+async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -> Duration {
+    let resource = feed.resource();
+    let api_resource = ApiResource {
+        group: resource.group.to_owned(),
+        version: resource.version.to_owned(),
+        api_version: resource.api_version(),
+        kind: resource.kind.to_owned(),
+        plural: resource.plural.to_owned(),
+    };
+    // Secrets are read where Accounts keep them, never in the whole cluster.
+    let api: Api<DynamicObject> = if resource.kind == "Secret" {
+        Api::namespaced_with(client.clone(), secrets_namespace, &api_resource)
+    } else {
+        Api::all_with(client.clone(), &api_resource)
+    };
+    let mut events = watcher::watcher(api, watcher::Config::default()).boxed();
+    let mut listed: Vec<Value> = Vec::new();
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Init) => listed.clear(),
+            Ok(Event::InitApply(object)) => listed.extend(to_value(object)),
+            Ok(Event::InitDone) => {
+                feed.replace(&listed, Standing::Synced);
+                listed = Vec::new();
+            }
+            Ok(Event::Apply(object)) => {
+                if let Some(value) = to_value(object)
+                    && let Err(error) = feed.put(&value)
+                {
+                    // An object that no longer decodes must not be judged by its old form.
+                    feed.remove(&key_of(&value));
+                    tracing::warn!(kind = resource.kind, %error, "leaving out an object that does not decode");
+                }
+            }
+            Ok(Event::Delete(object)) => {
+                let name = object.metadata.name.unwrap_or_default();
+                feed.remove(&(object.metadata.namespace.unwrap_or_default(), name));
+            }
+            Err(error) => return after_failure(feed, &error),
+        }
+    }
+    PAUSE
+}
+
+fn after_failure(feed: &dyn Feed, error: &watcher::Error) -> Duration {
+    let kind = feed.resource().kind;
+    match status_of(error) {
+        Some(404) => {
+            if feed.standing() != Standing::Absent {
+                tracing::info!(kind, "not installed; rules that read it see none");
+            }
+            feed.replace(&[], Standing::Absent);
+            RETRY
+        }
+        Some(403) => {
+            if feed.standing() != Standing::Denied {
+                tracing::warn!(kind, "not allowed to list; rules treat it as unknown");
+            }
+            feed.replace(&[], Standing::Denied);
+            RETRY
+        }
+        // The stored objects stay: the watch begins again and lists anew.
+        _ => {
+            tracing::debug!(kind, %error, "watch ended");
+            PAUSE
+        }
+    }
+}
+
+fn status_of(error: &watcher::Error) -> Option<u16> {
+    let (watcher::Error::InitialListFailed(source)
+    | watcher::Error::WatchStartFailed(source)
+    | watcher::Error::WatchFailed(source)) = error
+    else {
+        return None;
+    };
+    match source {
+        kube::Error::Api(status) => Some(status.code),
+        _ => None,
+    }
+}
+
+fn to_value(object: DynamicObject) -> Option<Value> {
+    serde_json::to_value(object).ok()
+}

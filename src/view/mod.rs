@@ -1,0 +1,281 @@
+//! The other objects, as far as rules look at them.
+//!
+//! One [`View`] per door: filled by watches in a cluster ([`cluster`]), by a directory in `--standalone`, by the file
+//! set in `usher check`. A shelf that is not filled yet is *unknown*, and each rule says what it does then. Shelves
+//! hold trimmed records, never whole objects, and no secret value ever enters one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde_json::Value;
+
+pub mod cluster;
+pub mod files;
+pub mod records;
+
+use records::{
+    Account, Alertmanager, Contact, MaintenanceWindow, Monitor, MonitorGroup, Namespace, Prometheus,
+    PrometheusAgent, ScrapeClass, Secret, Silence, SlackIntegration,
+};
+
+/// Namespace and name; the namespace of cluster-scoped objects is empty.
+pub type Key = (String, String);
+
+/// A resource of the API, as a watch needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resource {
+    /// The API group; empty for the core group.
+    pub group: &'static str,
+    /// The version that is read.
+    pub version: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+    /// The resource name.
+    pub plural: &'static str,
+    /// Does somebody else own its definition (so that it may be missing)?
+    pub guest: bool,
+}
+
+impl Resource {
+    /// `group/version`, or `version` in the core group.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.to_owned()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+}
+
+/// What is kept of one kind of object.
+pub trait Record: Sized + Send + Sync + 'static {
+    /// Where the objects come from.
+    const RESOURCE: Resource;
+
+    /// Takes what is kept out of an object.
+    ///
+    /// # Errors
+    /// When the object does not have the shape of its kind.
+    fn from_object(object: &Value) -> Result<Self, serde_json::Error>;
+
+    /// Words by which the record is looked up, so that no rule walks the whole shelf.
+    fn terms(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// How much a shelf knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing yet: rules treat the shelf as unknown.
+    Waiting,
+    /// Everything.
+    Synced,
+    /// Everything, because the kind does not exist here; filled when it appears.
+    Absent,
+    /// Nothing, and that will not change by waiting: usher may not read the kind.
+    Denied,
+}
+
+#[derive(Debug)]
+struct State<R> {
+    standing: Standing,
+    objects: BTreeMap<Key, Arc<R>>,
+    index: HashMap<String, BTreeSet<Key>>,
+}
+
+/// The records of one kind. Every reading method gives `None` while the shelf is unknown.
+#[derive(Debug)]
+pub struct Shelf<R>(RwLock<State<R>>);
+
+impl<R> Default for Shelf<R> {
+    fn default() -> Self {
+        Self(RwLock::new(State {
+            standing: Standing::Waiting,
+            objects: BTreeMap::new(),
+            index: HashMap::new(),
+        }))
+    }
+}
+
+impl<R: Record> Shelf<R> {
+    fn read<T>(&self, look: impl FnOnce(&State<R>) -> T) -> Option<T> {
+        let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        matches!(state.standing, Standing::Synced | Standing::Absent).then(|| look(&state))
+    }
+
+    /// Is the shelf filled?
+    pub fn is_known(&self) -> bool {
+        self.read(|_| ()).is_some()
+    }
+
+    /// One record.
+    pub fn get(&self, namespace: &str, name: &str) -> Option<Option<Arc<R>>> {
+        self.read(|state| state.objects.get(&(namespace.to_owned(), name.to_owned())).cloned())
+    }
+
+    /// The records that have a term, in the order of their keys.
+    pub fn with_term(&self, term: &str) -> Option<Vec<Arc<R>>> {
+        self.read(|state| {
+            let keys = state.index.get(term);
+            keys.into_iter().flatten().filter_map(|key| state.objects.get(key).cloned()).collect()
+        })
+    }
+
+    /// All records, in the order of their keys.
+    pub fn all(&self) -> Option<Vec<Arc<R>>> {
+        self.read(|state| state.objects.values().cloned().collect())
+    }
+}
+
+/// The filling side of a shelf, the same for every kind.
+pub trait Feed: Send + Sync {
+    /// What belongs on this shelf.
+    fn resource(&self) -> &'static Resource;
+    /// Puts or replaces an object.
+    ///
+    /// # Errors
+    /// When the object does not have the shape of its kind; the shelf is unchanged.
+    fn put(&self, object: &Value) -> Result<(), serde_json::Error>;
+    /// Takes an object away.
+    fn remove(&self, key: &Key);
+    /// Empties the shelf and fills it, in one step for readers. Objects that do not decode are left out.
+    fn replace(&self, objects: &[Value], standing: Standing);
+    /// Says how much the shelf knows.
+    fn set_standing(&self, standing: Standing);
+    /// How much the shelf knows.
+    fn standing(&self) -> Standing;
+    /// The number of objects.
+    fn len(&self) -> usize;
+    /// Is there no object?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<R> State<R>
+where
+    R: Record,
+{
+    fn insert(&mut self, key: Key, record: R) {
+        self.take(&key);
+        for term in record.terms() {
+            self.index.entry(term).or_default().insert(key.clone());
+        }
+        self.objects.insert(key, Arc::new(record));
+    }
+
+    fn take(&mut self, key: &Key) {
+        let Some(old) = self.objects.remove(key) else { return };
+        for term in old.terms() {
+            if let Some(keys) = self.index.get_mut(&term) {
+                keys.remove(key);
+                if keys.is_empty() {
+                    self.index.remove(&term);
+                }
+            }
+        }
+    }
+}
+
+impl<R: Record> Feed for Shelf<R> {
+    fn resource(&self) -> &'static Resource {
+        const { &R::RESOURCE }
+    }
+
+    fn put(&self, object: &Value) -> Result<(), serde_json::Error> {
+        let record = R::from_object(object)?;
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key_of(object), record);
+        Ok(())
+    }
+
+    fn remove(&self, key: &Key) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).take(key);
+    }
+
+    fn replace(&self, objects: &[Value], standing: Standing) {
+        let mut fresh = State { standing, objects: BTreeMap::new(), index: HashMap::new() };
+        for object in objects {
+            match R::from_object(object) {
+                Ok(record) => fresh.insert(key_of(object), record),
+                Err(error) => {
+                    tracing::warn!(kind = R::RESOURCE.kind, %error, "leaving out an object that does not decode");
+                }
+            }
+        }
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+    }
+
+    fn set_standing(&self, standing: Standing) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).standing = standing;
+    }
+
+    fn standing(&self) -> Standing {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).standing.clone()
+    }
+
+    fn len(&self) -> usize {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).objects.len()
+    }
+}
+
+/// Namespace and name of a raw object.
+pub fn key_of(object: &Value) -> Key {
+    let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+    (text("namespace"), text("name"))
+}
+
+macro_rules! shelves {
+    ($($(#[$doc:meta])* $field:ident: $record:ident,)*) => {
+        /// All shelves of one door.
+        #[derive(Debug, Default)]
+        pub struct View {
+            $($(#[$doc])* pub $field: Shelf<$record>,)*
+        }
+
+        impl View {
+            /// Every shelf, for whoever fills them.
+            pub fn feeds(&self) -> Vec<&dyn Feed> {
+                vec![$(&self.$field),*]
+            }
+        }
+    };
+}
+
+shelves! {
+    /// Owned.
+    silences: Silence,
+    /// Owned.
+    scrape_classes: ScrapeClass,
+    /// Owned.
+    accounts: Account,
+    /// Owned.
+    contacts: Contact,
+    /// Owned.
+    monitors: Monitor,
+    /// Owned.
+    maintenance_windows: MaintenanceWindow,
+    /// Owned.
+    monitor_groups: MonitorGroup,
+    /// Owned.
+    slack_integrations: SlackIntegration,
+    /// Core; their labels decide who selects whom.
+    namespaces: Namespace,
+    /// Guests that select Silences.
+    alertmanagers: Alertmanager,
+    /// Guests that use ScrapeClasses.
+    prometheuses: Prometheus,
+    /// As the Prometheuses.
+    prometheus_agents: PrometheusAgent,
+    /// Key names only, of the cluster-resource namespace.
+    secrets: Secret,
+}
+
+impl View {
+    /// The shelf of a kind, if the View has one.
+    pub fn feed(&self, api_version: &str, kind: &str) -> Option<&dyn Feed> {
+        self.feeds()
+            .into_iter()
+            .find(|feed| feed.resource().kind == kind && feed.resource().api_version() == api_version)
+    }
+}

@@ -1,0 +1,378 @@
+//! What the View keeps of each kind: only what some rule reads.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Record, Resource};
+use crate::kinds::account::spec::{AccountSpec, AccountStatus};
+use crate::kinds::contact::spec::{ContactSpec, ContactStatus};
+use crate::kinds::scrape_class::spec::ScrapeClassSpec;
+use crate::kinds::silence::spec::SilenceSpec;
+use crate::model::object::{Meta, Object};
+use crate::model::selector::LabelSelector;
+
+/// An object of which spec and status are kept in their own types.
+pub type Kept<S, T = serde::de::IgnoredAny> = Object<S, T>;
+
+/// kubectl's copy of the whole object; no rule reads it and it doubles the memory.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+fn kept<S: DeserializeOwned, T: DeserializeOwned>(object: &Value) -> Result<Kept<S, T>, serde_json::Error> {
+    let mut kept: Kept<S, T> = Object::deserialize(object)?;
+    if let Some(annotations) = &mut kept.metadata.annotations {
+        annotations.remove(LAST_APPLIED);
+    }
+    Ok(kept)
+}
+
+macro_rules! records {
+    ($($(#[$doc:meta])* $name:ident = $inner:ty, $group:literal, $version:literal, $plural:literal, $guest:literal, $terms:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name(pub $inner);
+
+        impl std::ops::Deref for $name {
+            type Target = $inner;
+            fn deref(&self) -> &$inner {
+                &self.0
+            }
+        }
+
+        impl Record for $name {
+            const RESOURCE: Resource = Resource {
+                group: $group,
+                version: $version,
+                kind: stringify!($name),
+                plural: $plural,
+                guest: $guest,
+            };
+
+            fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
+                kept(object).map(Self)
+            }
+
+            fn terms(&self) -> Vec<String> {
+                let terms: fn(&$inner) -> Vec<String> = $terms;
+                terms(&self.0)
+            }
+        }
+    )*};
+}
+
+/// The term of objects that say they are the default.
+pub const DEFAULT: &str = "default";
+
+/// The term of objects that name an Account; empty for those that rely on the default one.
+pub fn uses_account(name: &str) -> String {
+    format!("account/{name}")
+}
+
+/// The term of Monitors that name a Contact; empty for those that rely on the default one.
+pub fn uses_contact(name: &str) -> String {
+    format!("contact/{name}")
+}
+
+fn default_term(is_default: Option<bool>) -> Vec<String> {
+    if is_default == Some(true) { vec![DEFAULT.to_owned()] } else { Vec::new() }
+}
+
+records! {
+    /// A Silence, looked up by its matchers to find duplicates.
+    Silence = Kept<SilenceSpec>, "monitoring.coreos.com", "v1alpha1", "silences", false,
+        |silence| vec![crate::kinds::silence::tenancy::fingerprint(&silence.spec.matchers)];
+    /// A ScrapeClass.
+    ScrapeClass = Kept<ScrapeClassSpec>, "monitoring.coreos.com", "v1alpha1", "scrapeclasses", false,
+        |class| default_term(class.spec.default);
+    /// An Account with what usher learned from the vendor.
+    Account = Kept<AccountSpec, AccountStatus>, "uptimerobot.com", "v1alpha1", "accounts", false,
+        |account| default_term(account.spec.is_default);
+    /// A Contact with the id it resolved to.
+    Contact = Kept<ContactSpec, ContactStatus>, "uptimerobot.com", "v1alpha1", "contacts", false,
+        |contact| {
+            let mut terms = default_term(contact.spec.is_default);
+            terms.push(uses_account(contact.spec.account_name()));
+            terms
+        };
+    /// A Monitor: which Account and which Contacts it uses.
+    Monitor = Kept<MonitorUse, AccountUse>, "uptimerobot.com", "v1alpha1", "monitors", false,
+        |monitor| {
+            let mut terms = vec![uses_account(&monitor.spec.account.name)];
+            terms.extend(monitor.spec.contact_names().map(uses_contact));
+            terms
+        };
+    /// A MaintenanceWindow: which Account it uses.
+    MaintenanceWindow = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "maintenancewindows", false,
+        |window| vec![uses_account(&window.spec.account.name)];
+    /// A MonitorGroup: which Account it uses.
+    MonitorGroup = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "monitorgroups", false,
+        |group| vec![uses_account(&group.spec.account.name)];
+    /// A SlackIntegration: which Account it uses and which id it has there.
+    SlackIntegration = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "slackintegrations", false,
+        |slack| vec![uses_account(&slack.spec.account.name)];
+    /// An Alertmanager: whom it selects, what it enforces, what it understands.
+    Alertmanager = Kept<AlertmanagerSpec>, "monitoring.coreos.com", "v1", "alertmanagers", true, |_| Vec::new();
+    /// A Prometheus server.
+    Prometheus = Kept<WorkloadSpec>, "monitoring.coreos.com", "v1", "prometheuses", true, |_| Vec::new();
+    /// A Prometheus agent.
+    PrometheusAgent = Kept<WorkloadSpec>, "monitoring.coreos.com", "v1alpha1", "prometheusagents", true, |_| Vec::new();
+}
+
+/// A reference to an Account, by name; empty means the default one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Reference {
+    /// The name.
+    pub name: String,
+}
+
+/// The spec of anything that uses an Account.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AccountRef {
+    /// The Account.
+    pub account: Reference,
+}
+
+/// The part of a Monitor's spec that refers to other objects.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct MonitorUse {
+    /// The Account.
+    pub account: Reference,
+    /// The Contacts; the schema's default is one entry with an empty name.
+    pub contacts: Option<Vec<Reference>>,
+}
+
+impl MonitorUse {
+    /// Names of the Contacts; empty means the default one.
+    pub fn contact_names(&self) -> impl Iterator<Item = &str> {
+        let implied = if self.contacts.is_none() { Some("") } else { None };
+        self.contacts.iter().flatten().map(|contact| contact.name.as_str()).chain(implied)
+    }
+}
+
+/// The part of a dependent's status that says which Account it was made in.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AccountUse {
+    /// The remote id.
+    pub id: Option<String>,
+    /// The Account that holds it.
+    pub account: Option<AccountIdentity>,
+}
+
+/// An Account by uid.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AccountIdentity {
+    /// The uid.
+    pub uid: String,
+}
+
+/// What decides how an Alertmanager treats Silences.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AlertmanagerSpec {
+    /// Absent selects nothing.
+    pub silence_selector: Option<LabelSelector>,
+    /// Absent selects the Alertmanager's own namespace.
+    pub silence_namespace_selector: Option<LabelSelector>,
+    /// May only tighten the strategy.
+    pub namespace_injection: Option<bool>,
+    /// Who gets the namespace matcher.
+    pub alertmanager_config_matcher_strategy: MatcherStrategy,
+    /// `v0.34.0`.
+    pub version: String,
+    /// The image, whose tag tells the version when `version` does not.
+    pub image: String,
+    /// `classic-mode`, `utf8-strict-mode`, …
+    pub enable_features: Vec<String>,
+    /// No port is open to others.
+    pub listen_local: bool,
+    /// Command line arguments.
+    pub additional_args: Vec<Argument>,
+}
+
+/// Who gets the namespace matcher.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct MatcherStrategy {
+    /// `OnNamespace`, `OnNamespaceExceptForAlertmanagerNamespace` or `None`.
+    pub r#type: String,
+}
+
+/// A command line argument.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Argument {
+    /// Without the dashes.
+    pub name: String,
+    /// Empty for switches.
+    pub value: String,
+}
+
+/// What decides which classes a Prometheus or PrometheusAgent can use, and how.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkloadSpec {
+    /// `v3.13.1`.
+    pub version: String,
+    /// `Legacy` or `UTF8`.
+    pub name_validation_scheme: String,
+    /// The inline classes, of which a name shadows a standalone class.
+    pub scrape_classes: Vec<InlineClass>,
+    /// Mounts of the prometheus container.
+    pub volume_mounts: Vec<Mount>,
+    /// Further containers, or patches of the generated ones.
+    pub containers: Vec<Container>,
+    /// Mounted below `/etc/prometheus/secrets`.
+    pub secrets: Vec<String>,
+    /// Mounted below `/etc/prometheus/configmaps`.
+    pub config_maps: Vec<String>,
+}
+
+/// An inline class: only its name matters to standalone ones.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct InlineClass {
+    /// The name.
+    pub name: String,
+}
+
+/// A mount of a container.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Mount {
+    /// Where.
+    pub mount_path: String,
+}
+
+/// A container of the pod.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Container {
+    /// Its name.
+    pub name: String,
+    /// Its mounts.
+    pub volume_mounts: Vec<Mount>,
+}
+
+/// A namespace and its labels.
+#[derive(Debug)]
+pub struct Namespace {
+    /// Its metadata; `labels` always holds the name's own label.
+    pub metadata: Meta,
+}
+
+impl Record for Namespace {
+    const RESOURCE: Resource =
+        Resource { group: "", version: "v1", kind: "Namespace", plural: "namespaces", guest: false };
+
+    fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
+        let mut metadata = Meta::deserialize(&object["metadata"])?;
+        // The API server sets this label on every namespace; files usually leave it out.
+        let labels = metadata.labels.get_or_insert_default();
+        labels.insert("kubernetes.io/metadata.name".to_owned(), metadata.name.clone());
+        Ok(Self { metadata })
+    }
+}
+
+/// What a Secret's value looks like, so that the value itself need not be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueShape {
+    /// Nothing suspicious.
+    Plain,
+    /// Empty after trimming.
+    Empty,
+    /// Blanks or line breaks inside.
+    InnerWhitespace,
+    /// `m<digits>-…`: the key of one monitor.
+    MonitorKey,
+    /// `ur<digits>-…`: a key that may only read.
+    ReadOnlyKey,
+}
+
+impl ValueShape {
+    fn of(value: &str) -> Self {
+        let value = value.trim();
+        let has_prefix = |prefix: &str| {
+            value
+                .strip_prefix(prefix)
+                .and_then(|rest| rest.split_once('-'))
+                .is_some_and(|(digits, _)| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        };
+        match value {
+            "" => Self::Empty,
+            _ if value.chars().any(char::is_whitespace) => Self::InnerWhitespace,
+            _ if has_prefix("ur") => Self::ReadOnlyKey,
+            _ if has_prefix("m") => Self::MonitorKey,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// The keys of a Secret and the shapes of their values.
+#[derive(Debug)]
+pub struct Secret {
+    /// Shapes by key.
+    pub keys: BTreeMap<String, ValueShape>,
+}
+
+impl Record for Secret {
+    const RESOURCE: Resource =
+        Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", guest: false };
+
+    fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
+        let mut keys = BTreeMap::new();
+        for (key, value) in object["data"].as_object().into_iter().flatten() {
+            let decoded =
+                base64::engine::general_purpose::STANDARD.decode(value.as_str().unwrap_or_default());
+            let shape = decoded
+                .ok()
+                .and_then(|bytes| String::from_utf8(bytes).ok())
+                .map_or(ValueShape::Plain, |text| ValueShape::of(&text));
+            keys.insert(key.clone(), shape);
+        }
+        for (key, value) in object["stringData"].as_object().into_iter().flatten() {
+            keys.insert(key.clone(), ValueShape::of(value.as_str().unwrap_or_default()));
+        }
+        Ok(Self { keys })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_keeps_no_value() {
+        let secret = Secret::from_object(&json!({
+            "metadata": {"name": "s"},
+            "data": {"a": "bTEyMy1hYmM=", "b": "dXI0Mi14"},
+            "stringData": {"c": "top secret", "d": " u123-abc \n", "e": "  "}
+        }))
+        .unwrap();
+        assert_eq!(
+            secret.keys.into_values().collect::<Vec<_>>(),
+            [
+                ValueShape::MonitorKey,
+                ValueShape::ReadOnlyKey,
+                ValueShape::InnerWhitespace,
+                ValueShape::Plain,
+                ValueShape::Empty
+            ]
+        );
+    }
+
+    #[test]
+    fn a_namespace_always_has_its_own_label() {
+        let namespace = Namespace::from_object(&json!({"metadata": {"name": "shop"}})).unwrap();
+        assert_eq!(namespace.metadata.labels.unwrap()["kubernetes.io/metadata.name"], "shop");
+    }
+}

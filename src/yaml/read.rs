@@ -1,0 +1,269 @@
+//! Builds documents from the text's events, with an explicit stack, so that nesting and aliases are bounded by us.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use base64::Engine as _;
+use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use serde_json::Value;
+
+use super::{Entry, Node, NodeValue, resolve};
+
+/// Deeper than any object that can be stored.
+const DEEPEST: usize = 200;
+/// Values in one document, aliases written out: a full object of 3 MiB has fewer.
+const MOST_NODES: usize = 400_000;
+
+/// One document of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// Its content.
+    pub root: Node,
+}
+
+/// The text is not YAML that kubectl would read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: Range<usize>,
+}
+
+/// Reads all documents of a file. Empty documents are left out.
+///
+/// # Errors
+/// At the first place that is not YAML, or that goes beyond the limits.
+pub fn read(text: &str) -> Result<Vec<Document>, Error> {
+    // A byte order mark is no content.
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut builder = Builder { base: text.len() - body.len(), ..Builder::default() };
+    for event in Parser::new_from_str(body) {
+        match event {
+            Ok((event, span)) => builder.take(event, &span)?,
+            Err(error) => {
+                let at = error.marker().byte_offset().unwrap_or(body.len()).min(body.len()) + builder.base;
+                return Err(Error { message: error.info(), span: at..at });
+            }
+        }
+    }
+    Ok(builder.documents)
+}
+
+#[derive(Default)]
+struct Builder {
+    base: usize,
+    documents: Vec<Document>,
+    stack: Vec<Open>,
+    anchors: HashMap<usize, Node>,
+    nodes: usize,
+}
+
+/// A collection that is not closed yet.
+struct Open {
+    node: Node,
+    anchor: usize,
+    key: Option<(String, Range<usize>, bool)>,
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Error> {
+        let at = span.byte_range().unwrap_or_default();
+        let at = at.start + self.base..at.end + self.base;
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let value = scalar(&text, style, tag.as_deref()).map_err(|message| fail(message, &at))?;
+                let merge = style == ScalarStyle::Plain && tag.is_none() && text == "<<";
+                self.put(Node { value: NodeValue::Scalar(value), span: at }, anchor, merge)
+            }
+            Event::SequenceStart(_, anchor, _) => self.open(NodeValue::List(Vec::new()), anchor, at),
+            Event::MappingStart(_, anchor, _) => self.open(NodeValue::Map(Vec::new()), anchor, at),
+            Event::SequenceEnd | Event::MappingEnd => self.close(at.end),
+            Event::Alias(anchor) => {
+                let node = self.anchors.get(&anchor).cloned();
+                let mut node =
+                    node.ok_or_else(|| fail("the alias refers to a value that contains it", &at))?;
+                self.count(size(&node), &at)?;
+                node.span = at;
+                self.put(node, 0, false)
+            }
+            Event::DocumentStart(..) => {
+                self.nodes = 0;
+                self.anchors.clear();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&mut self, nodes: usize, at: &Range<usize>) -> Result<(), Error> {
+        self.nodes += nodes;
+        if self.nodes > MOST_NODES {
+            return Err(fail(format!("more than {MOST_NODES} values, aliases written out"), at));
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, value: NodeValue, anchor: usize, at: Range<usize>) -> Result<(), Error> {
+        if self.stack.len() >= DEEPEST {
+            return Err(fail(format!("nested deeper than {DEEPEST} levels"), &at));
+        }
+        self.stack.push(Open { node: Node { value, span: at }, anchor, key: None });
+        Ok(())
+    }
+
+    fn close(&mut self, end: usize) -> Result<(), Error> {
+        let Some(mut open) = self.stack.pop() else { return Ok(()) };
+        open.node.span.end = end.max(open.node.span.start);
+        self.put(open.node, open.anchor, false)
+    }
+
+    /// Puts a finished value where it belongs: into the open collection, or as the document.
+    fn put(&mut self, node: Node, anchor: usize, merge: bool) -> Result<(), Error> {
+        self.count(1, &node.span)?;
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        let Some(open) = self.stack.last_mut() else {
+            if !matches!(node.value, NodeValue::Scalar(Value::Null)) {
+                self.documents.push(Document { root: node });
+            }
+            return Ok(());
+        };
+        match &mut open.node.value {
+            NodeValue::List(items) => items.push(node),
+            NodeValue::Map(entries) => match open.key.take() {
+                None => open.key = Some((key_text(&node)?, node.span, merge)),
+                Some((_, _, true)) => merge_into(entries, node)?,
+                Some((key, key_span, false)) => entries.push(Entry { key, key_span, value: node }),
+            },
+            NodeValue::Scalar(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn fail(message: impl Into<String>, at: &Range<usize>) -> Error {
+    Error { message: message.into(), span: at.clone() }
+}
+
+fn size(node: &Node) -> usize {
+    match &node.value {
+        NodeValue::Scalar(_) => 1,
+        NodeValue::List(items) => 1 + items.iter().map(size).sum::<usize>(),
+        NodeValue::Map(entries) => 1 + entries.iter().map(|entry| size(&entry.value)).sum::<usize>(),
+    }
+}
+
+/// `<<: *base`: keys of the base that the mapping does not have itself.
+fn merge_into(entries: &mut Vec<Entry>, node: Node) -> Result<(), Error> {
+    let span = node.span.clone();
+    match node.value {
+        NodeValue::Map(base) => {
+            for entry in base {
+                if !entries.iter().any(|own| own.key == entry.key) {
+                    entries.push(entry);
+                }
+            }
+            Ok(())
+        }
+        NodeValue::List(items) => items.into_iter().try_for_each(|item| merge_into(entries, item)),
+        NodeValue::Scalar(_) => Err(fail("a merge key needs a mapping", &span)),
+    }
+}
+
+/// Keys are strings in JSON; kubectl writes numbers and booleans out (`on:` is the key "true").
+fn key_text(node: &Node) -> Result<String, Error> {
+    match &node.value {
+        NodeValue::Scalar(Value::String(text)) => Ok(text.clone()),
+        NodeValue::Scalar(value @ (Value::Bool(_) | Value::Number(_))) => Ok(value.to_string()),
+        _ => Err(fail("a key must be a string, a number or a boolean", &node.span)),
+    }
+}
+
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+    let no_json = |text: &str| format!("{text} is no JSON value");
+    let core = tag.and_then(|tag| tag.core_suffix());
+    match (core, tag) {
+        (Some("str"), _) => return Ok(Value::String(text.to_owned())),
+        (Some(wanted @ ("int" | "float" | "bool" | "null")), _) => {
+            let value = resolve::plain(text).map_err(no_json)?;
+            let fits = match wanted {
+                "int" => value.is_i64() || value.is_u64(),
+                "float" => value.is_number(),
+                "bool" => value.is_boolean(),
+                _ => value.is_null(),
+            };
+            return if fits { Ok(value) } else { Err(format!("{text:?} is no !!{wanted}")) };
+        }
+        (_, Some(tag)) if tag.handle() == "tag:yaml.org,2002:" && tag.suffix() == "binary" => {
+            let bare: String = text.chars().filter(|character| !character.is_whitespace()).collect();
+            let bytes = base64::engine::general_purpose::STANDARD
+                .decode(bare)
+                .map_err(|_| "!!binary is not base64")?;
+            return Ok(Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+        }
+        (_, Some(_)) => return Ok(Value::String(text.to_owned())),
+        (_, None) => {}
+    }
+    if style == ScalarStyle::Plain {
+        resolve::plain(text).map_err(no_json)
+    } else {
+        Ok(Value::String(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::rule::FieldPath;
+
+    #[test]
+    fn every_value_knows_its_place() {
+        let text = "kind: A\nspec:\n  list:\n  - name: ä\n    on: 017\n---\n# nothing\n---\nkind: B\n";
+        let documents = read(text).unwrap();
+        assert_eq!(documents.len(), 2);
+        let root = &documents[0].root;
+        assert_eq!(root.to_json(), json!({"kind": "A", "spec": {"list": [{"name": "ä", "true": 15}]}}));
+        let place = |path: FieldPath| &text[root.locate(&path)];
+        assert_eq!(place(FieldPath::spec("list").index(0).field("name")), "ä");
+        assert_eq!(place(FieldPath::spec("list").index(0).field("true")), "017");
+        assert_eq!(place(FieldPath::spec("list")), "list");
+        assert_eq!(place(FieldPath::spec("missing").field("deeper")), "spec");
+        assert_eq!(place(FieldPath::root()), "kind");
+    }
+
+    #[test]
+    fn merge_keys_anchors_and_quotes() {
+        let text = "base: &b {a: 1, b: 2}\nuse:\n  <<: *b\n  b: \"2\"\nquoted: 'yes'\nliteral: |\n  x\n";
+        let value = read(text).unwrap()[0].root.to_json();
+        assert_eq!(value["use"], json!({"a": 1, "b": "2"}));
+        assert_eq!(value["quoted"], json!("yes"));
+        assert_eq!(value["literal"], json!("x\n"));
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let mut aliases = "a: &a [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for (name, before) in "bcdefghij".chars().zip("abcdefghi".chars()) {
+            let tenfold = vec![format!("*{before}"); 10].join(",");
+            aliases.extend([name.to_string(), format!(": &{name} [{tenfold}]\n")]);
+        }
+        assert!(read(&aliases).unwrap_err().message.contains("aliases"));
+        let deep = format!("a: {}{}", "[".repeat(5000), "]".repeat(5000));
+        assert!(read(&deep).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[\\PC\n\t]{0,120}") {
+            if let Err(error) = read(&text) {
+                prop_assert!(error.span.end <= text.len());
+            }
+        }
+    }
+}
