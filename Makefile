@@ -28,10 +28,11 @@ unit: ## unit, corpus, router and TLS tests; no network but loopback
 cluster: ## tests on a real kube-apiserver (built once into the cache)
 	$(CARGO) test --locked --test cluster -- --nocapture
 
-manifests: ## write crds/ and webhooks/ anew
+manifests: ## write crds/, webhooks/ and docs/codes.md anew
 	@mkdir -p webhooks
 	$(CARGO) run --quiet --locked -- manifests crds --output-dir crds
 	$(CARGO) run --quiet --locked -- manifests webhooks > webhooks/webhooks.yaml
+	$(CARGO) run --quiet --locked -- explain all > docs/codes.md
 
 bench: ## side-by-side numbers into docs/benchmarks.md
 	@.ci/bench.sh

@@ -48,7 +48,7 @@ pub fn judge(kind: &'static KindInfo, object: &Value, namespace: &str, facts: &F
 
     let mut shape = Findings::default();
     schema.validate(&stored, &mut shape);
-    schema::metadata::check(&stored, kind, &mut shape);
+    schema::metadata::check(object, kind, &mut shape);
     if !shape.denies() {
         check_cel(kind, &stored, &mut shape);
     }
@@ -65,8 +65,19 @@ pub fn judge(kind: &'static KindInfo, object: &Value, namespace: &str, facts: &F
 }
 
 /// Puts a namespaced object into the default namespace, and takes the namespace off others, as the API server does.
+/// Nulls in metadata become what Go's decoder makes of them: nothing, or the empty string in a map of strings. What
+/// only the server sets is dropped.
 fn place(object: &mut Value, kind: &KindInfo, namespace: &str) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let set_by_server = ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "uid"];
+    metadata.retain(|name, value| !value.is_null() && !set_by_server.contains(&name.as_str()));
+    for map in ["labels", "annotations"] {
+        for (_, value) in metadata.get_mut(map).and_then(Value::as_object_mut).into_iter().flatten() {
+            if value.is_null() {
+                *value = json!("");
+            }
+        }
+    }
     if !kind.namespaced {
         metadata.remove("namespace");
     } else if metadata.get("namespace").is_none_or(|value| value.is_null() || value == "") {

@@ -51,7 +51,7 @@ pub enum Command {
     },
     /// Explain a finding's code, or what usher asks of a kind
     Explain {
-        /// A code like USHS004, or a kind like Silence
+        /// A code like USHS004, a kind like Silence, or all for an index
         #[arg(value_name = "CODE|KIND")]
         subject: String,
     },

@@ -1,7 +1,7 @@
 //! The command line. Flags, `USHER_*` variables and the `--config` file give the same settings, in that order.
 
 mod commands;
-mod explain;
+pub mod explain;
 pub mod options;
 
 use std::process::ExitCode;

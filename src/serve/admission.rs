@@ -78,13 +78,27 @@ async fn answer(shared: &Shared, route: Route, request: Request) -> Response {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         return response;
     };
-    metrics.in_flight.inc();
-    let response = match read_body(shared, request).await {
+    let _counted = InFlight::new(metrics);
+    match read_body(shared, request).await {
         Ok((body, _memory)) => judge(shared, route, &body),
         Err(refusal) => refusal.into_response(metrics),
-    };
-    metrics.in_flight.dec();
-    response
+    }
+}
+
+/// Counts a request until it is answered, or until its client has gone.
+struct InFlight<'a>(&'a Metrics);
+
+impl<'a> InFlight<'a> {
+    fn new(metrics: &'a Metrics) -> Self {
+        metrics.in_flight.inc();
+        Self(metrics)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.dec();
+    }
 }
 
 fn judge(shared: &Shared, route: Route, body: &[u8]) -> Response {

@@ -141,10 +141,7 @@ pub async fn watch(files: Files, current: Current, metrics: Arc<Metrics>, every:
     let _watcher = watch_directories(&files, Arc::clone(&changed));
     let mut failing = false;
     loop {
-        tokio::select! {
-            () = changed.notified() => {}
-            () = tokio::time::sleep(every) => {}
-        }
+        // Looked at before the first wait: the files may have changed between the first load and the watch.
         match load_settled(&files).await {
             Ok(loaded) => {
                 failing = false;
@@ -166,6 +163,10 @@ pub async fn watch(files: Files, current: Current, metrics: Arc<Metrics>, every:
                 }
                 failing = true;
             }
+        }
+        tokio::select! {
+            () = changed.notified() => {}
+            () = tokio::time::sleep(every) => {}
         }
     }
 }
