@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/usher/target
 CARGO ?= cargo
 
-.PHONY: help demo test check lint unit cluster deny manifests bench clean
+.PHONY: help demo test lint unit cluster deny manifests bench
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20

@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod cli;
+pub mod files;
 pub mod kinds;
 pub mod manifests;
 pub mod model;

@@ -18,7 +18,7 @@ use usher::view::files::{fill, mark_as_existing};
 
 fn door(case: &Case) -> Door {
     let view = View::default();
-    fill(&view, case.context.iter().map(mark_as_existing).collect());
+    fill(&view, case.context.iter().map(mark_as_existing).collect(), "default");
     Door { settings: case.settings(), view: Arc::new(view), clock: Clock::Fixed(case.now) }
 }
 
@@ -27,7 +27,9 @@ fn review(case: &Case, object: &Value) -> Value {
     let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
     let (object, old) = match case.operation.as_str() {
         "DELETE" => (Value::Null, object.clone()),
-        "UPDATE" => (object.clone(), case.old.clone().unwrap_or_else(|| panic!("{}: no old object", case.name()))),
+        "UPDATE" => {
+            (object.clone(), case.old.clone().unwrap_or_else(|| panic!("{}: no old object", case.name())))
+        }
         _ => (object.clone(), Value::Null),
     };
     json!({
@@ -71,7 +73,9 @@ fn through_the_webhook(case: &Case) -> (bool, Vec<Expected>) {
     if case.is_create() {
         usher::schema::of(kind).apply_defaults(&mut object);
     }
-    if kind.admission.as_ref().is_some_and(|admission| admission.mutate.is_some()) && case.operation != "DELETE" {
+    if kind.admission.as_ref().is_some_and(|admission| admission.mutate.is_some())
+        && case.operation != "DELETE"
+    {
         let (response, _) = ask(case, Phase::Mutate, &object);
         assert_eq!(response["allowed"], json!(true), "{}", case.name());
         apply(&response, &mut object);
@@ -98,7 +102,8 @@ fn through_the_files(case: &Case) -> (bool, Vec<Expected>) {
     let directory = tempfile::tempdir().unwrap();
     let (own, context) = (directory.path().join("own.yaml"), directory.path().join("context.yaml"));
     std::fs::write(&own, usher::yaml::write(&case.object)).unwrap();
-    let existing: String = case.context.iter().map(|object| format!("---\n{}", usher::yaml::write(object))).collect();
+    let existing: String =
+        case.context.iter().map(|object| format!("---\n{}", usher::yaml::write(object))).collect();
     std::fs::write(&context, existing).unwrap();
     let report = run(&Request {
         paths: vec![own],
@@ -157,7 +162,9 @@ fn every_case_gets_its_findings_at_both_doors() {
             }
         }
     }
-    println!("corpus: {both} cases through both doors, {webhook_only} (UPDATE, DELETE) through the webhook only");
+    println!(
+        "corpus: {both} cases through both doors, {webhook_only} (UPDATE, DELETE) through the webhook only"
+    );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(both > 0 && webhook_only > 0);
 }

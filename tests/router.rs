@@ -58,7 +58,9 @@ fn silence(spec: Value) -> Value {
 }
 
 fn good() -> Value {
-    silence(json!({"comment": "c", "duration": "2h", "matchers": [{"name": "alertname", "value": "Down", "matchType": "="}]}))
+    silence(
+        json!({"comment": "c", "duration": "2h", "matchers": [{"name": "alertname", "value": "Down", "matchType": "="}]}),
+    )
 }
 
 fn review(operation: &str, object: Value, old: Value) -> Value {
@@ -96,7 +98,11 @@ async fn a_good_object_is_allowed_and_a_bad_one_denied_with_its_causes() {
     assert_eq!(answer["status"]["details"]["causes"].as_array().unwrap().len(), 2);
     let metrics = server.metrics.render();
     assert!(metrics.contains(r#"kind="Silence",operation="CREATE",verdict="denied""#), "{metrics}");
-    assert!(metrics.contains(r#"usher_admission_findings_total{kind="Silence",code="USHS006",severity="error"} 1"#), "{metrics}");
+    assert!(
+        metrics
+            .contains(r#"usher_admission_findings_total{kind="Silence",code="USHS006",severity="error"} 1"#),
+        "{metrics}"
+    );
 }
 
 #[tokio::test]
@@ -123,11 +129,9 @@ async fn what_must_never_be_blocked_is_not() {
     labelled["metadata"]["labels"] = json!({"a": "b"});
     let mut finalized = invalid.clone();
     finalized["metadata"]["finalizers"] = json!(["a/b"]);
-    for (new, old, warns) in [
-        (terminating, good(), false),
-        (labelled, invalid.clone(), true),
-        (finalized, invalid.clone(), false),
-    ] {
+    for (new, old, warns) in
+        [(terminating, good(), false), (labelled, invalid.clone(), true), (finalized, invalid.clone(), false)]
+    {
         let (_, text) = server.post(VALIDATE, review("UPDATE", new, old).to_string()).await;
         let answer = response(&text);
         assert_eq!(answer["allowed"], json!(true), "{answer}");
@@ -166,7 +170,9 @@ async fn bad_reviews_get_a_clear_client_error_and_are_counted() {
     no_uid["request"]["uid"] = json!("");
     let mut pod = review("CREATE", good(), Value::Null);
     pod["request"]["kind"] = json!({"group": "", "version": "v1", "kind": "Pod"});
-    let deep = review("CREATE", good(), Value::Null).to_string().replace("\"c\"", &format!("{}1{}", "[".repeat(9_000), "]".repeat(9_000)));
+    let deep = review("CREATE", good(), Value::Null)
+        .to_string()
+        .replace("\"c\"", &format!("{}1{}", "[".repeat(9_000), "]".repeat(9_000)));
     for (path, body, status, word) in [
         (VALIDATE, beta.to_string(), 400, "admission.k8s.io/v1"),
         (VALIDATE, no_uid.to_string(), 400, "uid"),
@@ -174,7 +180,12 @@ async fn bad_reviews_get_a_clear_client_error_and_are_counted() {
         (VALIDATE, "{".to_owned(), 400, "AdmissionReview"),
         (VALIDATE, String::new(), 400, "AdmissionReview"),
         (VALIDATE, deep, 400, "nested"),
-        ("/admit/validate/monitoring.coreos.com/podmonitor", "{}".to_owned(), 404, "monitoring.coreos.com/silence"),
+        (
+            "/admit/validate/monitoring.coreos.com/podmonitor",
+            "{}".to_owned(),
+            404,
+            "monitoring.coreos.com/silence",
+        ),
         ("/admit/mutate/uptimerobot.com/account", "{}".to_owned(), 404, "/admit/"),
         ("/", String::new(), 404, "/admit/"),
     ] {
@@ -187,8 +198,20 @@ async fn bad_reviews_get_a_clear_client_error_and_are_counted() {
     let plain = Request::post(VALIDATE).header("content-type", "text/plain").body(Body::from("{}")).unwrap();
     assert_eq!(server.send(plain).await.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
     let metrics = server.metrics.render();
-    for reason in ["wrong_version", "no_uid", "wrong_kind", "not_json", "too_deep", "unknown_kind", "method", "media_type"] {
-        assert!(metrics.contains(&format!("usher_admission_bad_reviews_total{{reason=\"{reason}\"}}")), "{reason}: {metrics}");
+    for reason in [
+        "wrong_version",
+        "no_uid",
+        "wrong_kind",
+        "not_json",
+        "too_deep",
+        "unknown_kind",
+        "method",
+        "media_type",
+    ] {
+        assert!(
+            metrics.contains(&format!("usher_admission_bad_reviews_total{{reason=\"{reason}\"}}")),
+            "{reason}: {metrics}"
+        );
     }
 }
 

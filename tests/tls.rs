@@ -144,7 +144,10 @@ async fn a_hundred_certificates_are_exchanged_under_load() {
             if serial == wanted {
                 break;
             }
-            assert!(started.elapsed() < Duration::from_secs(5), "certificate {change} is not served: {serial}");
+            assert!(
+                started.elapsed() < Duration::from_secs(5),
+                "certificate {change} is not served: {serial}"
+            );
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
@@ -153,7 +156,9 @@ async fn a_hundred_certificates_are_exchanged_under_load() {
         worker.await.unwrap();
     }
     let (reviews, handshakes) = (reviews.load(Ordering::Relaxed), handshakes.load(Ordering::Relaxed));
-    println!("rotation: {CHANGES} certificates, {reviews} reviews and {handshakes} handshakes under load, none failed");
+    println!(
+        "rotation: {CHANGES} certificates, {reviews} reviews and {handshakes} handshakes under load, none failed"
+    );
     assert!(reviews > 100 && handshakes > 100);
     assert_eq!(running.metrics.handshake_failures.get(), 0);
     running.stop().await;
@@ -219,7 +224,9 @@ async fn hostile_clients_do_not_keep_others_waiting() {
     let mut slow = Vec::new();
     for _ in 0..40 {
         let mut stream = trust.connect(address).await.unwrap();
-        let head = format!("POST {VALIDATE} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{{");
+        let head = format!(
+            "POST {VALIDATE} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{{"
+        );
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.flush().await.unwrap();
         slow.push(stream);
@@ -237,10 +244,15 @@ async fn hostile_clients_do_not_keep_others_waiting() {
 
     // 50 MB, announced: refused before it is read. Not announced: cut off at the limit.
     let started = Instant::now();
-    let (status, _) = connection.post(address, VALIDATE, Bytes::from(vec![b'['; 50_000_000])).await.unwrap_or((413, Bytes::new()));
+    let (status, _) = connection
+        .post(address, VALIDATE, Bytes::from(vec![b'['; 50_000_000]))
+        .await
+        .unwrap_or((413, Bytes::new()));
     assert_eq!(status, 413);
     let mut stream = trust.connect(address).await.unwrap();
-    let head = format!("POST {VALIDATE} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n");
+    let head = format!(
+        "POST {VALIDATE} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     let piece = format!("{:x}\r\n{}\r\n", 1_000_000, "[".repeat(1_000_000));
     for _ in 0..50 {
@@ -250,7 +262,11 @@ async fn hostile_clients_do_not_keep_others_waiting() {
     }
     let mut answer = Vec::new();
     let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
-    assert!(answer.is_empty() || String::from_utf8_lossy(&answer).contains("413"), "{}", String::from_utf8_lossy(&answer));
+    assert!(
+        answer.is_empty() || String::from_utf8_lossy(&answer).contains("413"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
     let bomb = Bytes::from("[".repeat(5_000_000));
     let mut connection = Connection::open(&trust, address).await.unwrap();
     let (status, text) = connection.post(address, VALIDATE, bomb).await.unwrap();
@@ -261,7 +277,11 @@ async fn hostile_clients_do_not_keep_others_waiting() {
     let mut stream = slow.pop().unwrap();
     let mut answer = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(8), stream.read_to_end(&mut answer)).await;
-    assert!(read.is_ok() && String::from_utf8_lossy(&answer).contains("408"), "{}", String::from_utf8_lossy(&answer));
+    assert!(
+        read.is_ok() && String::from_utf8_lossy(&answer).contains("408"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
     let mut connection = Connection::open(&trust, address).await.unwrap();
     assert!(allowed(&mut connection, address).await);
     running.stop().await;
@@ -277,7 +297,10 @@ async fn the_end_loses_no_request() {
     let trust = Trust::new(&authority.pem, false, None);
     let mut stream = trust.connect(address).await.unwrap();
     let body = silence_review();
-    let head = format!("POST {VALIDATE} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "POST {VALIDATE} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(&body[..100]).await.unwrap();
     stream.flush().await.unwrap();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use similar::TextDiff;
 
-use super::files;
 use super::judge::judge;
 use super::run::Request;
+use crate::files;
 use crate::kinds;
 use crate::rule::{Facts, Operation, User};
 use crate::view::View;
@@ -26,12 +26,8 @@ pub fn run(request: &Request, out: &mut impl Write) -> std::result::Result<Resul
     let view = View::default();
     let existing =
         context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value));
-    fill(
-        &view,
-        existing
-            .chain(own.iter().flat_map(|file| &file.objects).map(|object| object.value.clone()))
-            .collect(),
-    );
+    let judged = own.iter().flat_map(|file| &file.objects).map(|object| object.value.clone());
+    fill(&view, existing.chain(judged).collect(), &request.namespace);
     let nobody = User::default();
     let settings = Arc::clone(&request.settings);
     let facts = Facts {

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::codes;
 use crate::kinds::KindInfo;
 use crate::review::admit::{Source, Subject};
 use crate::review::door::denied;
+use crate::rule::path::Segment;
 use crate::rule::{Facts, FieldPath, Findings, Severity};
 use crate::schema;
+use crate::schema::codes;
 
 /// What came out of a judgement.
 #[derive(Debug)]
@@ -49,9 +50,9 @@ pub fn judge(kind: &'static KindInfo, object: &Value, namespace: &str, facts: &F
     let mut shape = Findings::default();
     schema.validate(&stored, &mut shape);
     schema::metadata::check(object, kind, &mut shape);
-    if !shape.denies() {
-        check_cel(kind, &stored, &mut shape);
-    }
+    let mut cel = Findings::default();
+    check_cel(kind, &stored, &shape, &mut cel);
+    shape.append(cel);
     let fits = !shape.denies();
     findings.append(shape);
     if let Some(admission) = kind.admission.as_ref().filter(|_| fits) {
@@ -69,7 +70,8 @@ pub fn judge(kind: &'static KindInfo, object: &Value, namespace: &str, facts: &F
 /// only the server sets is dropped.
 fn place(object: &mut Value, kind: &KindInfo, namespace: &str) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    let set_by_server = ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "uid"];
+    let set_by_server =
+        ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "uid"];
     metadata.retain(|name, value| !value.is_null() && !set_by_server.contains(&name.as_str()));
     for map in ["labels", "annotations"] {
         for (_, value) in metadata.get_mut(map).and_then(Value::as_object_mut).into_iter().flatten() {
@@ -97,26 +99,44 @@ fn mutate(kind: &KindInfo, object: &mut Value, namespace: &str, facts: &Facts<'_
 }
 
 /// The Rust twins of the CRD's CEL rules, at every value that a rule stands at.
-fn check_cel(kind: &KindInfo, object: &Value, out: &mut Findings) {
+///
+/// A rule that reads a field which the schema refuses is left out: its finding would only be an echo.
+fn check_cel(kind: &KindInfo, object: &Value, shape: &Findings, out: &mut Findings) {
     for cel in kind.cel {
-        let mut places = vec![(FieldPath::root(), object)];
-        for step in cel.at {
-            places = places
-                .into_iter()
-                .flat_map(|(path, value)| match (*step, value) {
-                    ("[]", Value::Array(items)) => {
-                        items.iter().enumerate().map(|(index, item)| (path.index(index), item)).collect()
-                    }
-                    (name, _) => {
-                        value.get(name).map(|value| (path.field(name), value)).into_iter().collect::<Vec<_>>()
-                    }
-                })
-                .collect();
-        }
-        for (path, value) in places {
-            if !value.is_null() && !(cel.holds)(value) {
+        for (path, value) in places(cel.at, object) {
+            let echoes = shape.errors().any(|error| reads(cel.expression, &path, &error.path));
+            if !echoes && !value.is_null() && !(cel.holds)(value) {
                 out.push(Severity::Error, cel.rule, path, cel.rule.title.to_owned());
             }
         }
+    }
+}
+
+/// The values that a rule stands at: lists on the way are followed into each item.
+fn places<'a>(at: &[&str], object: &'a Value) -> Vec<(FieldPath, &'a Value)> {
+    let mut places = vec![(FieldPath::root(), object)];
+    for step in at {
+        places = places
+            .into_iter()
+            .flat_map(|(path, value)| match (*step, value) {
+                ("[]", Value::Array(items)) => {
+                    items.iter().enumerate().map(|(index, item)| (path.index(index), item)).collect()
+                }
+                (name, _) => {
+                    value.get(name).map(|value| (path.field(name), value)).into_iter().collect::<Vec<_>>()
+                }
+            })
+            .collect();
+    }
+    places
+}
+
+/// Does an expression that stands at `place` read what is wrong at `wrong`?
+fn reads(expression: &str, place: &FieldPath, wrong: &FieldPath) -> bool {
+    let (place, wrong) = (place.segments(), wrong.segments());
+    match wrong.get(place.len()) {
+        _ if !wrong.iter().zip(place).all(|(one, other)| one == other) => false,
+        Some(Segment::Field(name)) => expression.contains(&format!("self.{name}")),
+        Some(Segment::Index(_)) | None => true,
     }
 }

@@ -3,10 +3,7 @@
 //! Order of a judgement: unknown fields and duplicate keys, schema defaults, mutation, schema, metadata, CEL twins,
 //! rules. The file set is also the View, so that rules across objects see each other.
 
-pub mod codes;
 pub mod diff;
-pub mod files;
 pub mod judge;
-pub mod nearest;
 pub mod report;
 pub mod run;

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use rayon::prelude::*;
 
-use super::codes;
-use super::files::{self, File, FileObject};
 use super::judge::judge;
+use crate::files::{self, File, FileObject};
 use crate::kinds::{self, KindInfo, TABLE};
 use crate::rule::{Facts, FieldPath, Finding, Findings, Operation, User};
+use crate::schema::codes;
 use crate::settings::Settings;
 use crate::view::View;
 use crate::view::files::{fill, mark_as_existing};
@@ -92,9 +92,8 @@ pub fn run(request: &Request) -> Result<Report, files::Error> {
     let view = View::default();
     let existing: Vec<_> =
         context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value)).collect();
-    let own =
-        files.iter().flat_map(|file| &file.objects).map(|object| in_namespace(object, &request.namespace));
-    fill(&view, existing.into_iter().chain(own).collect());
+    let own = files.iter().flat_map(|file| &file.objects).map(|object| object.value.clone());
+    fill(&view, existing.into_iter().chain(own).collect(), &request.namespace);
 
     let progress = Progress::new("checking", files.iter().map(|file| file.objects.len()).sum());
     let nobody = User::default();
@@ -137,17 +136,6 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<File>, files::Error> {
         .collect();
     progress.finish();
     loaded
-}
-
-/// The object as the View should hold it: with the namespace that it will live in.
-fn in_namespace(object: &FileObject, namespace: &str) -> serde_json::Value {
-    let mut value = object.value.clone();
-    let namespaced =
-        kinds::find(object.text("apiVersion"), object.text("kind")).is_some_and(|kind| kind.namespaced);
-    if namespaced && object.metadata("namespace").is_empty() && value["metadata"].is_object() {
-        value["metadata"]["namespace"] = serde_json::json!(namespace);
-    }
-    value
 }
 
 #[derive(Default)]

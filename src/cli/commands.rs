@@ -212,8 +212,13 @@ fn request(input: Input) -> Result<check_run::Request, Error> {
 fn run_check(check: Check) -> Result<ExitCode, Error> {
     let report = check_run::run(&request(check.input)?)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    report::write(&report, check.output, check.color.on_stdout(), &mut out)?;
-    out.flush()?;
+    let written =
+        report::write(&report, check.output, check.color.on_stdout(), &mut out).and_then(|()| out.flush());
+    match written {
+        // Whoever reads the output has seen enough; the verdict stays.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        other => other?,
+    }
     let failed = report.errors() > 0 || check.strict && report.warnings() > 0;
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -265,9 +270,14 @@ fn run_manifests(what: &Manifests) -> Result<ExitCode, Error> {
 fn run_serve(command: Serve) -> Result<ExitCode, Error> {
     let serve = options::serve(command.server, command.config.as_deref())?;
     let settings = options::settings(command.rules, command.config.as_deref())?;
-    crate::observe::logs::start(serve.log.as_deref().unwrap_or("info"), serve.log_format.unwrap_or_default());
+    crate::observe::logs::start(serve.log.as_deref().unwrap_or("info"), serve.log_format.unwrap_or_default())
+        .map_err(|message| Error::Usage(format!("--log: {message}")))?;
     let files = match (serve.tls_cert_file, serve.tls_key_file) {
         (Some(certificate), Some(key)) => Some(Files { certificate, key, client_ca: serve.client_ca_file }),
+        (None, None) if serve.client_ca_file.is_some() => {
+            let message = "--client-ca-file needs --tls-cert-file and --tls-key-file";
+            return Err(Error::Usage(message.to_owned()));
+        }
         (None, None) if command.standalone => None,
         (None, None) => {
             let message =

@@ -19,7 +19,7 @@ pub enum Error {
     Options(#[from] options::Error),
     /// A path cannot be read.
     #[error(transparent)]
-    Files(#[from] crate::check::files::Error),
+    Files(#[from] crate::files::Error),
     /// The server cannot run.
     #[error(transparent)]
     Serve(#[from] crate::serve::run::Error),
@@ -56,7 +56,8 @@ pub fn run() -> Result<ExitCode, Error> {
     }
 }
 
-/// The command line with its environment variables: each flag `--a-b` can be given as `USHER_A_B`.
+/// The command line with its environment variables: each flag `--a-b` of the commands that judge can be given as
+/// `USHER_A_B`.
 pub fn command() -> clap::Command {
     with_variables(Cli::command())
 }
@@ -69,5 +70,9 @@ fn with_variables(command: clap::Command) -> clap::Command {
         }
         _ => argument,
     });
-    command.mut_subcommands(with_variables)
+    command.mut_subcommands(|command| match command.get_name() {
+        // What is printed must not depend on the environment.
+        "manifests" | "explain" | "completions" => command,
+        _ => with_variables(command),
+    })
 }

@@ -9,10 +9,10 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::check::nearest::nearest;
 use crate::model::duration::{Span, parse_setting};
 use crate::model::selector::LabelSelector;
 use crate::observe::logs::LogFormat;
+use crate::rule::nearest::nearest;
 use crate::settings::{
     ContactScope, DeletePolicy, NamespaceInjection, PastEnd, ScrapeClassSettings, Settings, SilenceSettings,
     UptimeSettings,

@@ -114,6 +114,13 @@ pub trait Kind: Sized + 'static {
         out: &mut Findings,
     );
 
+    /// Did an update leave alone everything that the rules watch? Then they are not asked at all.
+    fn is_untouched(object: &Object<Self::Spec>, old: &Object<Self::Spec>) -> bool {
+        object.spec == old.spec
+            && object.metadata.labels == old.metadata.labels
+            && object.metadata.annotations == old.metadata.annotations
+    }
+
     /// Judges a removal.
     fn check_delete(_old: &Object<Self::Spec>, _facts: &Facts<'_>, _out: &mut Findings) {}
 }

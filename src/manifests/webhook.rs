@@ -6,8 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::kinds::{Admission, KindInfo, TABLE};
-use crate::review::door::Phase;
-use crate::serve::admission::path;
+use crate::review::door::{Phase, path};
 
 /// How the API server reaches usher.
 #[derive(Debug, Clone)]

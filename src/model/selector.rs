@@ -137,33 +137,46 @@ impl Requirement {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let build = |key: &str, operator: &str, values: Option<Vec<String>>| {
-            let key = key.trim();
-            let plain =
-                !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-            plain.then(|| Self { key: key.to_owned(), operator: operator.to_owned(), values })
+        let (negated, text) = match text.strip_prefix('!') {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, text),
         };
-        let list = |text: &str| -> Option<Vec<String>> {
-            let inner = text.trim().strip_prefix('(')?.strip_suffix(')')?;
-            Some(inner.split(',').map(|value| value.trim().to_owned()).collect())
+        let end =
+            text.find(|c: char| !(c.is_ascii_alphanumeric() || "-_./".contains(c))).unwrap_or(text.len());
+        let (key, rest) = (&text[..end], text[end..].trim());
+        let one = |value: &str| is_value(value.trim()).then(|| vec![value.trim().to_owned()]);
+        let several = |list: &str| -> Option<Vec<String>> {
+            let inner = list.trim().strip_prefix('(')?.strip_suffix(')')?;
+            inner.split(',').map(str::trim).map(|value| is_value(value).then(|| value.to_owned())).collect()
         };
-        if let Some((key, values)) = text.split_once(" notin ") {
-            return build(key, "NotIn", Some(list(values)?));
-        }
-        if let Some((key, values)) = text.split_once(" in ") {
-            return build(key, "In", Some(list(values)?));
-        }
-        if let Some((key, value)) = text.split_once("!=") {
-            return build(key, "NotIn", Some(vec![value.trim().to_owned()]));
-        }
-        if let Some((key, value)) = text.split_once("==").or_else(|| text.split_once('=')) {
-            return build(key, "In", Some(vec![value.trim().to_owned()]));
-        }
-        match text.strip_prefix('!') {
-            Some(key) => build(key, "DoesNotExist", None),
-            None => build(text, "Exists", None),
-        }
+        let (operator, values) = match (negated, rest) {
+            (true, "") => ("DoesNotExist", None),
+            (true, _) => return None,
+            (false, "") => ("Exists", None),
+            (false, rest) => {
+                if let Some(value) = rest.strip_prefix("!=") {
+                    ("NotIn", Some(one(value)?))
+                } else if let Some(value) = rest.strip_prefix("==").or_else(|| rest.strip_prefix('=')) {
+                    ("In", Some(one(value)?))
+                } else if let Some(list) = rest.strip_prefix("notin") {
+                    ("NotIn", Some(several(list)?))
+                } else {
+                    ("In", Some(several(rest.strip_prefix("in")?)?))
+                }
+            }
+        };
+        (!key.is_empty()).then(|| Self { key: key.to_owned(), operator: operator.to_owned(), values })
     }
+}
+
+/// A label's value: empty, or letters, digits, `-`, `_` and `.` with a letter or digit at both ends.
+fn is_value(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
+    text.len() <= 63
+        && edge(bytes.first())
+        && edge(bytes.last())
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 fn split_outside_parentheses(text: &str) -> Vec<&str> {
@@ -200,6 +213,9 @@ mod tests {
             ("team==web,tier", true),
             ("team!=web", false),
             ("team in (web, db)", true),
+            ("team in(web,db)", true),
+            ("team = web", true),
+            ("team=", false),
             ("team notin (web,db),tier", false),
             ("!owner", true),
             ("owner notin (x)", true),
@@ -212,7 +228,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_selector() {
-        for text in ["", "a b", "=x", "a in b", "team=web,"] {
+        for text in
+            ["", "a b", "=x", "a in b", "team=web,", "team=web shop", "!a=b", "a inx (b)", "team=-web"]
+        {
             assert!(LabelSelector::parse(text).is_err(), "{text:?}");
         }
         let selector = LabelSelector {

@@ -1,5 +1,7 @@
 //! Structured logs. Values of users never enter a log line whole; secrets never enter a type that can be printed.
 
+use std::io::IsTerminal as _;
+
 use tracing_subscriber::EnvFilter;
 
 /// The form of log lines.
@@ -13,13 +15,20 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts logging to stderr. A filter that does not parse falls back to `info`.
-pub fn start(filter: &str, format: LogFormat) {
-    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+/// Starts logging to stderr.
+///
+/// # Errors
+/// When the filter does not parse.
+pub fn start(filter: &str, format: LogFormat) -> Result<(), String> {
+    let filter = EnvFilter::try_new(filter).map_err(|error| error.to_string())?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     // A second start (tests) keeps the first one's settings.
     let _ = match format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
     };
+    Ok(())
 }

@@ -60,7 +60,7 @@ pub fn validate<K: Kind>(subject: &Subject<'_>, facts: &Facts<'_>) -> Result<Fin
         return Ok(findings);
     }
     let old = subject.old.and_then(|old| subject.decode::<K>(old).ok());
-    if old.as_ref().is_some_and(|old| is_untouched(&object, old)) {
+    if old.as_ref().is_some_and(|old| K::is_untouched(&object, old)) {
         return Ok(findings);
     }
     K::check(&object, old.as_ref(), facts, &mut findings);
@@ -104,13 +104,6 @@ pub fn delete<K: Kind>(subject: &Subject<'_>, facts: &Facts<'_>) -> Result<Findi
         K::check_delete(&object, facts, &mut findings);
     }
     Ok(findings)
-}
-
-/// Only finalizers, owner references and the like were changed: nothing that a rule looks at.
-fn is_untouched<S: PartialEq>(object: &Object<S>, old: &Object<S>) -> bool {
-    object.spec == old.spec
-        && object.metadata.labels == old.metadata.labels
-        && object.metadata.annotations == old.metadata.annotations
 }
 
 impl Subject<'_> {

@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use super::admit::{Source, Subject, Undecodable};
 use super::envelope::{BadReview, Request, read};
 use super::verdict::Verdict;
-use crate::check::codes::NOT_OF_ITS_KIND;
 use crate::kinds::{Admission, KindInfo};
 use crate::rule::{Facts, Findings, Operation};
+use crate::schema::codes::NOT_OF_ITS_KIND;
 use crate::settings::Settings;
 use crate::view::View;
 
@@ -32,6 +32,11 @@ impl Phase {
             Self::Validate => "validate",
         }
     }
+}
+
+/// The path of a kind's webhook.
+pub fn path(phase: Phase, kind: &KindInfo) -> String {
+    format!("/admit/{}/{}/{}", phase.as_str(), kind.group, kind.route())
 }
 
 /// What the reviews of one server share.

@@ -2,6 +2,7 @@
 
 pub mod facts;
 pub mod finding;
+pub mod nearest;
 pub mod path;
 
 pub use facts::{Facts, Operation, User};

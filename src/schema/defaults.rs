@@ -58,7 +58,7 @@ impl Schema {
             };
         }
         let Segment::Field(wrong) = last else { return None };
-        crate::check::nearest::nearest(wrong, schema.properties.keys().map(String::as_str)).map(str::to_owned)
+        crate::rule::nearest::nearest(wrong, schema.properties.keys().map(String::as_str)).map(str::to_owned)
     }
 
     /// Drops nulls that have no meaning and fills in defaults, top down, as the API server does on decoding.

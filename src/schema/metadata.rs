@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::check::codes;
 use crate::kinds::KindInfo;
 use crate::rule::{FieldPath, Findings, quoted};
+use crate::schema::codes;
 
 /// Labels and annotations may have at most this many bytes of annotations together.
 const MOST_ANNOTATIONS: usize = 256 * 1024;
@@ -84,7 +84,7 @@ fn check_fields(map: &Map<String, Value>, fields: &[Field], path: &FieldPath, ou
     for (name, value) in map {
         match fields.iter().find(|(field, _)| field == name) {
             None => {
-                let near = crate::check::nearest::nearest(name, fields.iter().map(|(field, _)| *field));
+                let near = crate::rule::nearest::nearest(name, fields.iter().map(|(field, _)| *field));
                 let finding = out.deny(
                     &codes::UNKNOWN_FIELD,
                     path.field(name.as_str()),

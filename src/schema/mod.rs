@@ -4,6 +4,7 @@
 //! handling), so this is one of our own, for exactly what our CRDs use; a test fails when a CRD uses more. It is
 //! proven by comparing verdicts with the real API server on generated objects.
 
+pub mod codes;
 mod defaults;
 mod formats;
 pub mod metadata;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::{Format, ListType, Schema, Type, formats};
-use crate::check::codes;
 use crate::rule::{FieldPath, Findings, Rule, quoted};
+use crate::schema::codes;
 
 impl Schema {
     /// Judges a whole object; `apiVersion`, `kind` and `metadata` are judged elsewhere.
@@ -44,7 +44,7 @@ impl Schema {
             let message = format!("{} is none of {}", shown(value), allowed.join(", "));
             let finding = out.deny(&codes::ENUM, path.clone(), message);
             let names = values.iter().filter_map(Value::as_str);
-            if let Some(near) = value.as_str().and_then(|text| crate::check::nearest::nearest(text, names)) {
+            if let Some(near) = value.as_str().and_then(|text| crate::rule::nearest::nearest(text, names)) {
                 finding.help(format!("did you mean {near:?}?"));
             }
         }

@@ -20,7 +20,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::limits::{BODY_TIMEOUT, LARGEST_BODY, Limits};
 use crate::kinds::{Admission, KindInfo, TABLE};
 use crate::observe::metrics::{FindingLabels, Metrics, ReasonLabel, ReviewLabels, RouteLabels};
-use crate::review::door::{Answer, Door, Phase};
+use crate::review::door::{Answer, Door, Phase, path};
 
 /// What all requests share. The door can be exchanged while serving (tests set clock and settings that way).
 #[derive(Debug, Clone)]
@@ -39,11 +39,6 @@ struct Route {
     phase: Phase,
     kind: &'static KindInfo,
     admission: &'static Admission,
-}
-
-/// The path of a kind's webhook.
-pub fn path(phase: Phase, kind: &KindInfo) -> String {
-    format!("/admit/{}/{}/{}", phase.as_str(), kind.group, kind.route())
 }
 
 /// The routes of every kind that has rules.
@@ -73,10 +68,7 @@ pub fn router(shared: Shared) -> Router {
 async fn answer(shared: &Shared, route: Route, request: Request) -> Response {
     let metrics = &shared.metrics;
     let Some(_place) = shared.limits.enter() else {
-        metrics.shed.inc();
-        let mut response = text(StatusCode::TOO_MANY_REQUESTS, "too many reviews in flight".to_owned());
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        return response;
+        return Refusal::full("too many reviews in flight").into_response(metrics);
     };
     let _counted = InFlight::new(metrics);
     match read_body(shared, request).await {
@@ -152,7 +144,18 @@ struct Refusal {
 }
 
 impl Refusal {
+    /// The server is full; the API server comes again after a second.
+    fn full(message: &str) -> Self {
+        Self { status: StatusCode::TOO_MANY_REQUESTS, reason: "full", message: message.to_owned() }
+    }
+
     fn into_response(self, metrics: &Metrics) -> Response {
+        if self.status == StatusCode::TOO_MANY_REQUESTS {
+            metrics.shed.inc();
+            let mut response = text(self.status, self.message);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            return response;
+        }
         metrics.bad_reviews.get_or_create(&ReasonLabel { reason: self.reason }).inc();
         tracing::warn!(reason = self.reason, status = self.status.as_u16(), "refused a request");
         text(self.status, self.message)
@@ -184,7 +187,7 @@ async fn read_body(
         let message = format!("the body is larger than {LARGEST_BODY} bytes");
         Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, reason: "too_large", message }
     };
-    let full = || refuse(StatusCode::TOO_MANY_REQUESTS, "memory", "too many large reviews at once");
+    let full = || Refusal::full("too many large reviews at once");
     let broken = || refuse(StatusCode::BAD_REQUEST, "broken_body", "the body broke off");
     let announced = request
         .headers()

@@ -27,10 +27,13 @@ pub async fn serve_tls(
     let graceful = Arc::new(GracefulShutdown::new());
     let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
-        let Ok(place) = Arc::clone(&connections).acquire_owned().await else { break };
-        let stream = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+        let accept = async {
+            let place = Arc::clone(&connections).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, stream) = tokio::select! {
+            (place, accepted) = accept => match accepted {
+                Ok((stream, _)) => (place, stream),
                 Err(error) => {
                     // Out of file descriptors: waiting is all that helps.
                     tracing::warn!(%error, "cannot accept a connection");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use notify::Watcher as _;
 use tokio::sync::Notify;
 
-use crate::check::files;
+use crate::files;
 use crate::view::View;
 use crate::view::files::{fill, mark_as_existing};
 
@@ -30,7 +30,7 @@ pub fn load(view: &View, directories: &[PathBuf]) -> Result<usize, files::Error>
         objects.extend(file.objects.iter().map(|object| mark_as_existing(&object.value)));
     }
     let count = objects.len();
-    fill(view, objects);
+    fill(view, objects, "default");
     Ok(count)
 }
 

@@ -44,7 +44,7 @@ pub enum Error {
     AuthorityFile(std::io::Error),
     /// The objects cannot be read.
     #[error(transparent)]
-    Objects(#[from] crate::check::files::Error),
+    Objects(#[from] crate::files::Error),
     /// No cluster can be reached with what is configured.
     #[error("finding the cluster: {0}")]
     Cluster(String),
@@ -250,7 +250,10 @@ async fn client(kubeconfig: Option<&std::path::Path>, context: Option<&str>) -> 
             kube::Config::from_custom_kubeconfig(file, &options).await.map_err(|error| fail(&error))?
         }
         (None, Some(_)) => kube::Config::from_kubeconfig(&options).await.map_err(|error| fail(&error))?,
-        (None, None) => kube::Config::infer().await.map_err(|error| fail(&error))?,
+        (None, None) => match kube::Config::incluster() {
+            Ok(config) => config,
+            Err(_) => kube::Config::from_kubeconfig(&options).await.map_err(|error| fail(&error))?,
+        },
     };
     kube::Client::try_from(config).map_err(|error| fail(&error))
 }

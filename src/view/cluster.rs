@@ -62,11 +62,18 @@ async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -
             }
             Ok(Event::Apply(object)) => {
                 if let Some(value) = to_value(object)
-                    && let Err(error) = feed.put(&value)
+                    && feed.put(&value).is_err()
                 {
-                    // An object that no longer decodes must not be judged by its old form.
-                    feed.remove(&key_of(&value));
-                    tracing::warn!(kind = resource.kind, %error, "leaving out an object that does not decode");
+                    // An object that no longer decodes must not be judged by its old form. The decoder's text may
+                    // quote what a user wrote, so only the name is logged.
+                    let key = key_of(&value);
+                    feed.remove(&key);
+                    tracing::warn!(
+                        kind = resource.kind,
+                        namespace = key.0,
+                        name = key.1,
+                        "left out: does not decode"
+                    );
                 }
             }
             Ok(Event::Delete(object)) => {

@@ -8,18 +8,33 @@ use super::{Standing, View};
 ///
 /// What usher owns is complete in a file set. Other kinds usually live elsewhere: a file set without any Alertmanager
 /// says nothing about Alertmanagers, so that shelf stays unknown.
-pub fn fill(view: &View, objects: Vec<Value>) {
+///
+/// Namespaced objects that name no namespace are put into `namespace`.
+pub fn fill(view: &View, objects: Vec<Value>, namespace: &str) {
     for feed in view.feeds() {
         let resource = feed.resource();
         let api_version = resource.api_version();
-        let own: Vec<Value> = objects
+        let mut own: Vec<Value> = objects
             .iter()
             .filter(|object| object["kind"] == resource.kind && object["apiVersion"] == api_version.as_str())
             .cloned()
             .collect();
+        if resource.namespaced {
+            for object in &mut own {
+                put_into(object, namespace);
+            }
+        }
         let owned = crate::kinds::find(&api_version, resource.kind).is_some();
         let standing = if owned || !own.is_empty() { Standing::Synced } else { Standing::Waiting };
         feed.replace(&own, standing);
+    }
+}
+
+fn put_into(object: &mut Value, namespace: &str) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+        && metadata.get("namespace").is_none_or(|value| value.is_null() || value == "")
+    {
+        metadata.insert("namespace".to_owned(), json!(namespace));
     }
 }
 

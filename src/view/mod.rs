@@ -32,8 +32,8 @@ pub struct Resource {
     pub kind: &'static str,
     /// The resource name.
     pub plural: &'static str,
-    /// Does somebody else own its definition (so that it may be missing)?
-    pub guest: bool,
+    /// Does it live in a namespace?
+    pub namespaced: bool,
 }
 
 impl Resource {
@@ -145,6 +145,8 @@ pub trait Feed: Send + Sync {
     fn set_standing(&self, standing: Standing);
     /// How much the shelf knows.
     fn standing(&self) -> Standing;
+    /// Is the object there?
+    fn has(&self, key: &Key) -> bool;
     /// The number of objects.
     fn len(&self) -> usize;
     /// Is there no object?
@@ -196,11 +198,17 @@ impl<R: Record> Feed for Shelf<R> {
     fn replace(&self, objects: &[Value], standing: Standing) {
         let mut fresh = State { standing, objects: BTreeMap::new(), index: HashMap::new() };
         for object in objects {
-            match R::from_object(object) {
-                Ok(record) => fresh.insert(key_of(object), record),
-                Err(error) => {
-                    tracing::warn!(kind = R::RESOURCE.kind, %error, "leaving out an object that does not decode");
-                }
+            let key = key_of(object);
+            if let Ok(record) = R::from_object(object) {
+                fresh.insert(key, record);
+            } else {
+                // The decoder's text may quote what a user wrote, so only the name is logged.
+                tracing::warn!(
+                    kind = R::RESOURCE.kind,
+                    namespace = key.0,
+                    name = key.1,
+                    "left out: does not decode"
+                );
             }
         }
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = fresh;
@@ -212,6 +220,10 @@ impl<R: Record> Feed for Shelf<R> {
 
     fn standing(&self) -> Standing {
         self.0.read().unwrap_or_else(PoisonError::into_inner).standing.clone()
+    }
+
+    fn has(&self, key: &Key) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).objects.contains_key(key)
     }
 
     fn len(&self) -> usize {

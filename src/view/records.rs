@@ -12,6 +12,7 @@ use crate::kinds::account::spec::{AccountSpec, AccountStatus};
 use crate::kinds::contact::spec::{ContactSpec, ContactStatus};
 use crate::kinds::scrape_class::spec::ScrapeClassSpec;
 use crate::kinds::silence::spec::SilenceSpec;
+use crate::kinds::silence::tenancy::likeness;
 use crate::model::object::{Meta, Object};
 use crate::model::selector::LabelSelector;
 
@@ -22,15 +23,27 @@ pub type Kept<S, T = serde::de::IgnoredAny> = Object<S, T>;
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 fn kept<S: DeserializeOwned, T: DeserializeOwned>(object: &Value) -> Result<Kept<S, T>, serde_json::Error> {
-    let mut kept: Kept<S, T> = Object::deserialize(object)?;
+    let mut kept: Kept<S, T> = Object::deserialize(&without_nulls(object))?;
     if let Some(annotations) = &mut kept.metadata.annotations {
         annotations.remove(LAST_APPLIED);
     }
     Ok(kept)
 }
 
+/// The API server drops nulls that have no meaning; in files they are still there.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let kept = map.iter().filter(|(_, value)| !value.is_null());
+            Value::Object(kept.map(|(key, value)| (key.clone(), without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(without_nulls).collect()),
+        other => other.clone(),
+    }
+}
+
 macro_rules! records {
-    ($($(#[$doc:meta])* $name:ident = $inner:ty, $group:literal, $version:literal, $plural:literal, $guest:literal, $terms:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $inner:ty, $group:literal, $version:literal, $plural:literal, $namespaced:literal, $terms:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name(pub $inner);
@@ -48,7 +61,7 @@ macro_rules! records {
                 version: $version,
                 kind: stringify!($name),
                 plural: $plural,
-                guest: $guest,
+                namespaced: $namespaced,
             };
 
             fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
@@ -76,14 +89,35 @@ pub fn uses_contact(name: &str) -> String {
     format!("contact/{name}")
 }
 
+/// The term of objects that were made in an Account.
+pub fn made_in(uid: &str) -> String {
+    format!("account-uid/{uid}")
+}
+
+/// The term of objects with a remote id.
+pub fn has_id(id: &str) -> String {
+    format!("id/{id}")
+}
+
+/// The term of Contacts that are found by their remote name.
+pub fn has_name(name: &str) -> String {
+    format!("name/{name}")
+}
+
+fn account_terms(account: &Reference, status: Option<&AccountUse>) -> Vec<String> {
+    let made = status.and_then(|status| status.account.as_ref()).map(|account| made_in(&account.uid));
+    let id = status.and_then(|status| status.id.as_deref()).map(has_id);
+    [Some(uses_account(&account.name)), made, id].into_iter().flatten().collect()
+}
+
 fn default_term(is_default: Option<bool>) -> Vec<String> {
     if is_default == Some(true) { vec![DEFAULT.to_owned()] } else { Vec::new() }
 }
 
 records! {
     /// A Silence, looked up by its matchers to find duplicates.
-    Silence = Kept<SilenceSpec>, "monitoring.coreos.com", "v1alpha1", "silences", false,
-        |silence| vec![crate::kinds::silence::tenancy::fingerprint(&silence.spec.matchers)];
+    Silence = Kept<SilenceSpec>, "monitoring.coreos.com", "v1alpha1", "silences", true,
+        |silence| vec![likeness(&silence.spec.matchers, &silence.metadata.namespace)];
     /// A ScrapeClass.
     ScrapeClass = Kept<ScrapeClassSpec>, "monitoring.coreos.com", "v1alpha1", "scrapeclasses", false,
         |class| default_term(class.spec.default);
@@ -95,24 +129,27 @@ records! {
         |contact| {
             let mut terms = default_term(contact.spec.is_default);
             terms.push(uses_account(contact.spec.account_name()));
+            let resolved = contact.status.as_ref().and_then(|status| status.id.as_deref());
+            terms.extend(contact.spec.contact.id.as_deref().into_iter().chain(resolved).map(has_id));
+            terms.extend(contact.spec.contact.name.as_deref().map(has_name));
             terms
         };
     /// A Monitor: which Account and which Contacts it uses.
-    Monitor = Kept<MonitorUse, AccountUse>, "uptimerobot.com", "v1alpha1", "monitors", false,
+    Monitor = Kept<MonitorUse, AccountUse>, "uptimerobot.com", "v1alpha1", "monitors", true,
         |monitor| {
-            let mut terms = vec![uses_account(&monitor.spec.account.name)];
+            let mut terms = account_terms(&monitor.spec.account, monitor.status.as_ref());
             terms.extend(monitor.spec.contact_names().map(uses_contact));
             terms
         };
     /// A MaintenanceWindow: which Account it uses.
-    MaintenanceWindow = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "maintenancewindows", false,
-        |window| vec![uses_account(&window.spec.account.name)];
+    MaintenanceWindow = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "maintenancewindows", true,
+        |window| account_terms(&window.spec.account, window.status.as_ref());
     /// A MonitorGroup: which Account it uses.
-    MonitorGroup = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "monitorgroups", false,
-        |group| vec![uses_account(&group.spec.account.name)];
+    MonitorGroup = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "monitorgroups", true,
+        |group| account_terms(&group.spec.account, group.status.as_ref());
     /// A SlackIntegration: which Account it uses and which id it has there.
-    SlackIntegration = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "slackintegrations", false,
-        |slack| vec![uses_account(&slack.spec.account.name)];
+    SlackIntegration = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "slackintegrations", true,
+        |slack| account_terms(&slack.spec.account, slack.status.as_ref());
     /// An Alertmanager: whom it selects, what it enforces, what it understands.
     Alertmanager = Kept<AlertmanagerSpec>, "monitoring.coreos.com", "v1", "alertmanagers", true, |_| Vec::new();
     /// A Prometheus server.
@@ -270,7 +307,7 @@ pub struct Namespace {
 
 impl Record for Namespace {
     const RESOURCE: Resource =
-        Resource { group: "", version: "v1", kind: "Namespace", plural: "namespaces", guest: false };
+        Resource { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 
     fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
         let mut metadata = Meta::deserialize(&object["metadata"])?;
@@ -324,7 +361,7 @@ pub struct Secret {
 
 impl Record for Secret {
     const RESOURCE: Resource =
-        Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", guest: false };
+        Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
 
     fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
         let mut keys = BTreeMap::new();

@@ -45,6 +45,8 @@ pub struct Entry {
     pub key_span: Range<usize>,
     /// The value.
     pub value: Node,
+    /// It came from a merge key, so the same key may stand beside it.
+    pub merged: bool,
 }
 
 impl Node {

@@ -136,7 +136,10 @@ impl Builder {
             NodeValue::Map(entries) => match open.key.take() {
                 None => open.key = Some((key_text(&node)?, node.span, merge)),
                 Some((_, _, true)) => merge_into(entries, node)?,
-                Some((key, key_span, false)) => entries.push(Entry { key, key_span, value: node }),
+                Some((key, key_span, false)) => {
+                    entries.retain(|entry| !(entry.merged && entry.key == key));
+                    entries.push(Entry { key, key_span, value: node, merged: false });
+                }
             },
             NodeValue::Scalar(_) => {}
         }
@@ -156,15 +159,14 @@ fn size(node: &Node) -> usize {
     }
 }
 
-/// `<<: *base`: keys of the base that the mapping does not have itself.
+/// `<<: *base`: the keys of the base. As in go-yaml 2, what stands later in the text wins, merged or not.
 fn merge_into(entries: &mut Vec<Entry>, node: Node) -> Result<(), Error> {
     let span = node.span.clone();
     match node.value {
         NodeValue::Map(base) => {
             for entry in base {
-                if !entries.iter().any(|own| own.key == entry.key) {
-                    entries.push(entry);
-                }
+                entries.retain(|own| own.key != entry.key);
+                entries.push(Entry { merged: true, ..entry });
             }
             Ok(())
         }

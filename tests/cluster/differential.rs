@@ -104,16 +104,34 @@ fn change(kind: &KindInfo, base: &Value, category: &str, dice: &mut Dice) -> Opt
     match category {
         "type" => {
             let place = dice.pick(&present);
-            let others = [json!("text"), json!(7), json!(1.5), json!(true), json!([]), json!({}), json!([1]), json!({"a": 1})];
+            let others = [
+                json!("text"),
+                json!(7),
+                json!(1.5),
+                json!(true),
+                json!([]),
+                json!({}),
+                json!([1]),
+                json!({"a": 1}),
+            ];
             *object.pointer_mut(&place.pointer)? = dice.pick(&others).clone();
         }
         "bound" => {
             let bounded: Vec<_> = present
                 .iter()
                 .filter(|place| {
-                    ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "maxProperties", "pattern"]
-                        .iter()
-                        .any(|word| place.schema.get(word).is_some())
+                    [
+                        "minimum",
+                        "maximum",
+                        "minLength",
+                        "maxLength",
+                        "minItems",
+                        "maxItems",
+                        "maxProperties",
+                        "pattern",
+                    ]
+                    .iter()
+                    .any(|word| place.schema.get(word).is_some())
                         || place.schema["format"] == "int32"
                         || place.schema["format"] == "int64"
                 })
@@ -151,7 +169,9 @@ fn change(kind: &KindInfo, base: &Value, category: &str, dice: &mut Dice) -> Opt
                 Some("object") => {
                     let wanted = schema["maxProperties"].as_i64().unwrap_or(3) + off;
                     let item = sample(&schema["additionalProperties"], dice);
-                    Value::Object((0..wanted.clamp(0, 2_000)).map(|n| (format!("k{n}"), item.clone())).collect())
+                    Value::Object(
+                        (0..wanted.clamp(0, 2_000)).map(|n| (format!("k{n}"), item.clone())).collect(),
+                    )
                 }
                 _ => return None,
             };
@@ -178,23 +198,45 @@ fn change(kind: &KindInfo, base: &Value, category: &str, dice: &mut Dice) -> Opt
             }
             let place = dice.pick(&times);
             let texts = [
-                "2026-12-24T18:00:00Z", "2026-12-24t18:00:00z", "2026-12-24T18:00:00", "2026-12-24 18:00:00Z", "2026-12-24",
-                "2026-02-30T00:00:00Z", "2026-12-24T24:00:00Z", "2026-12-24T18:00:60Z", "2026-12-24T18:00:00+01:00",
-                "2026-12-24T18:00:00+99:99", "2026-12-24T18:00:00.123456789Z", "2026-12-24T18:00:00,5Z", "tomorrow", "",
-                "20261224T180000Z", "2026-12-24T18:00Z", "+2026-12-24T18:00:00Z", "2026-12-24T18:00:00Z[UTC]",
-                "2026-12-24T18:00:00ZtX", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "2026-12-24T18:00:00-00:00",
+                "2026-12-24T18:00:00Z",
+                "2026-12-24t18:00:00z",
+                "2026-12-24T18:00:00",
+                "2026-12-24 18:00:00Z",
+                "2026-12-24",
+                "2026-02-30T00:00:00Z",
+                "2026-12-24T24:00:00Z",
+                "2026-12-24T18:00:60Z",
+                "2026-12-24T18:00:00+01:00",
+                "2026-12-24T18:00:00+99:99",
+                "2026-12-24T18:00:00.123456789Z",
+                "2026-12-24T18:00:00,5Z",
+                "tomorrow",
+                "",
+                "20261224T180000Z",
+                "2026-12-24T18:00Z",
+                "+2026-12-24T18:00:00Z",
+                "2026-12-24T18:00:00Z[UTC]",
+                "2026-12-24T18:00:00ZtX",
+                "9999-12-31T23:59:59Z",
+                "0001-01-01T00:00:00Z",
+                "2026-12-24T18:00:00-00:00",
             ];
             put(&mut object, &place.pointer, json!(dice.pick(&texts)))?;
         }
         "duplicate" => {
             let lists: Vec<_> = present
                 .iter()
-                .filter(|place| object.pointer(&place.pointer).is_some_and(|value| value.as_array().is_some_and(|list| !list.is_empty())))
+                .filter(|place| {
+                    object
+                        .pointer(&place.pointer)
+                        .is_some_and(|value| value.as_array().is_some_and(|list| !list.is_empty()))
+                })
                 .collect();
             if lists.is_empty() || dice.roll(2) == 0 {
                 // The same key twice in one mapping.
                 let text = serde_json::to_string(&object).ok()?;
-                let keys: Vec<&str> = present.iter().filter_map(|place| place.pointer.rsplit('/').next()).collect();
+                let keys: Vec<&str> =
+                    present.iter().filter_map(|place| place.pointer.rsplit('/').next()).collect();
                 let key = format!("\"{}\":", dice.pick(&keys));
                 return text.contains(&key).then(|| text.replacen(&key, &format!("{key}null,{key}"), 1));
             }
@@ -212,7 +254,8 @@ fn change(kind: &KindInfo, base: &Value, category: &str, dice: &mut Dice) -> Opt
                 .collect();
             let pointer = dice.pick(&maps).clone();
             let name = ["zzz", "Spec", "comments", "NAME", "a.b/c"][dice.roll(5)];
-            let value = [json!(1), json!("x"), json!(null), json!({"a": 1}), json!([{}])][dice.roll(5)].clone();
+            let value =
+                [json!(1), json!("x"), json!(null), json!({"a": 1}), json!([{}])][dice.roll(5)].clone();
             object.pointer_mut(&pointer)?.as_object_mut()?.insert(name.to_owned(), value);
         }
         "null" => {
@@ -288,12 +331,18 @@ fn change_metadata(metadata: &mut Map<String, Value>, dice: &mut Dice) {
         ("finalizers", json!(["orphan", "foregroundDeletion"])),
         ("ownerReferences", json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u"}])),
         ("ownerReferences", json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "a"}])),
-        ("ownerReferences", json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u", "zzz": 1}])),
+        (
+            "ownerReferences",
+            json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u", "zzz": 1}]),
+        ),
         ("ownerReferences", json!([{"apiVersion": "a/b/c", "kind": "ConfigMap", "name": "a", "uid": "u"}])),
-        ("ownerReferences", json!([
-            {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u", "controller": true},
-            {"apiVersion": "v1", "kind": "ConfigMap", "name": "b", "uid": "v", "controller": true}
-        ])),
+        (
+            "ownerReferences",
+            json!([
+                {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "u", "controller": true},
+                {"apiVersion": "v1", "kind": "ConfigMap", "name": "b", "uid": "v", "controller": true}
+            ]),
+        ),
         ("creationTimestamp", json!("2026-01-01T00:00:00Z")),
         ("creationTimestamp", json!("yesterday")),
         ("creationTimestamp", json!(null)),
@@ -323,13 +372,16 @@ fn offline(text: &str, directory: &std::path::Path, number: usize) -> (bool, Vec
         now: jiff::Timestamp::now(),
     })
     .unwrap();
-    let found = |located: &usher::check::run::Located| format!("{} {}", located.finding.rule.code, located.finding.path);
+    let found = |located: &usher::check::run::Located| {
+        format!("{} {}", located.finding.rule.code, located.finding.path)
+    };
     (report.errors() == 0, report.located.iter().map(found).collect())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn usher_check_agrees_with_the_api_server_on_near_valid_objects() {
-    let number = |name: &str, default: u64| std::env::var(name).ok().map_or(default, |text| text.parse().unwrap());
+    let number =
+        |name: &str, default: u64| std::env::var(name).ok().map_or(default, |text| text.parse().unwrap());
     let (wanted, seed) = (number("CASES", 2_400) as usize, number("SEED", 20_260_110));
     let (cluster, _turn) = cluster().await;
     let usher = usher(cluster).await;
@@ -358,7 +410,11 @@ async fn usher_check_agrees_with_the_api_server_on_near_valid_objects() {
             // Times of the corpus are of its own clock.
             for end in ["expiresAt", "startsAt"] {
                 if base["spec"].get(end).is_some() {
-                    base["spec"][end] = json!(if end == "startsAt" { "2098-01-01T00:00:00Z" } else { "2099-01-01T00:00:00Z" });
+                    base["spec"][end] = json!(if end == "startsAt" {
+                        "2098-01-01T00:00:00Z"
+                    } else {
+                        "2099-01-01T00:00:00Z"
+                    });
                 }
             }
             let category = CATEGORIES[dice.roll(CATEGORIES.len())];
@@ -374,9 +430,10 @@ async fn usher_check_agrees_with_the_api_server_on_near_valid_objects() {
             let (client, directory) = (client.clone(), directory.path().to_owned());
             async move {
                 let scope = if kind.namespaced { "namespaces/shop/" } else { "" };
+                let api_version = if text.contains("/v1beta1\"") { "v1beta1" } else { kind.versions[0] };
                 let path = format!(
-                    "/apis/{}/{}/{scope}{}?dryRun=All&fieldValidation=Strict",
-                    kind.group, kind.versions[0], kind.plural
+                    "/apis/{}/{api_version}/{scope}{}?dryRun=All&fieldValidation=Strict",
+                    kind.group, kind.plural
                 );
                 let request = http::Request::post(path)
                     .header("content-type", "application/json")
@@ -400,7 +457,11 @@ async fn usher_check_agrees_with_the_api_server_on_near_valid_objects() {
     let mut disagreements: Vec<String> = Vec::new();
     for (kind, category, text, online, (allowed, codes)) in &judged {
         let count = counts.entry(category).or_default();
-        if online.is_ok() { count.0 += 1 } else { count.1 += 1 }
+        if online.is_ok() {
+            count.0 += 1
+        } else {
+            count.1 += 1
+        }
         *kinds.entry(kind.kind).or_default() += 1;
         if online.is_ok() != *allowed {
             let shown: String = text.chars().take(1_500).collect();
@@ -417,8 +478,16 @@ async fn usher_check_agrees_with_the_api_server_on_near_valid_objects() {
     }
     usher.stop(cluster).await;
     disagreements.sort_by_key(String::len);
-    assert!(disagreements.is_empty(), "{} disagreements:\n{}", disagreements.len(), disagreements[..disagreements.len().min(25)].join("\n"));
+    assert!(
+        disagreements.is_empty(),
+        "{} disagreements:\n{}",
+        disagreements.len(),
+        disagreements[..disagreements.len().min(25)].join("\n")
+    );
     assert!(kinds.len() == TABLE.len() && judged.len() >= wanted);
     let (allowed, refused) = counts.values().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
-    assert!(allowed * 10 > judged.len() && refused * 10 > judged.len(), "both verdicts must occur: {allowed}, {refused}");
+    assert!(
+        allowed * 10 > judged.len() && refused * 10 > judged.len(),
+        "both verdicts must occur: {allowed}, {refused}"
+    );
 }

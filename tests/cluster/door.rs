@@ -15,6 +15,10 @@ pub struct Usher {
 }
 
 pub async fn usher(cluster: &Cluster) -> Usher {
+    usher_with(cluster, Arc::new(Settings::default())).await
+}
+
+pub async fn usher_with(cluster: &Cluster, settings: Arc<Settings>) -> Usher {
     let made = usher::serve::certificate::make(&["127.0.0.1".to_owned()]).unwrap();
     let directory = cluster.directory.join(format!("usher-{}", crate::support::cluster::free_port()));
     std::fs::create_dir_all(&directory).unwrap();
@@ -35,7 +39,7 @@ pub async fn usher(cluster: &Cluster) -> Usher {
         files: Some(files),
         poll: std::time::Duration::from_secs(10),
         max_in_flight: 512,
-        settings: Arc::new(Settings::default()),
+        settings,
     };
     let running = start(&config).await.unwrap();
     let started = std::time::Instant::now();

@@ -32,8 +32,11 @@ impl Trust {
         let mut config = match identity {
             None => builder.with_no_client_auth(),
             Some((certificate, key)) => {
-                let chain = CertificateDer::pem_slice_iter(certificate.as_bytes()).map(Result::unwrap).collect();
-                builder.with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap()).unwrap()
+                let chain =
+                    CertificateDer::pem_slice_iter(certificate.as_bytes()).map(Result::unwrap).collect();
+                builder
+                    .with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap())
+                    .unwrap()
             }
         };
         config.alpn_protocols = vec![if http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
@@ -67,7 +70,10 @@ pub enum Connection {
 }
 
 impl Connection {
-    pub async fn open(trust: &Trust, address: SocketAddr) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+    pub async fn open(
+        trust: &Trust,
+        address: SocketAddr,
+    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let stream = trust.connect(address).await?;
         let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let io = TokioIo::new(stream);

@@ -86,7 +86,8 @@ fn empty() -> Value {
 impl Case {
     pub fn kind(&self) -> &'static KindInfo {
         let text = |field: &str| self.object[field].as_str().unwrap_or_default();
-        kinds::find(text("apiVersion"), text("kind")).unwrap_or_else(|| panic!("{}: unknown kind", self.name()))
+        kinds::find(text("apiVersion"), text("kind"))
+            .unwrap_or_else(|| panic!("{}: unknown kind", self.name()))
     }
 
     pub fn settings(&self) -> Arc<Settings> {
@@ -109,7 +110,9 @@ pub fn cases() -> Vec<Case> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut cases = Vec::new();
     for kind in TABLE {
-        for (folder, verdict) in [("accept", Verdict::Accept), ("reject", Verdict::Reject), ("mutate", Verdict::Mutate)] {
+        for (folder, verdict) in
+            [("accept", Verdict::Accept), ("reject", Verdict::Reject), ("mutate", Verdict::Mutate)]
+        {
             let directory = root.join(kind.slug).join(folder);
             let Ok(entries) = std::fs::read_dir(&directory) else { continue };
             let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -125,7 +128,8 @@ fn load(file: &Path, verdict: Verdict) -> Case {
     let documents = usher::yaml::read(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     assert_eq!(documents.len(), 1, "{}: one document per case", file.display());
     let value = documents[0].root.to_json();
-    let mut case: Case = serde_json::from_value(value).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let mut case: Case =
+        serde_json::from_value(value).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     case.file = file.to_owned();
     case.verdict = verdict;
     case

@@ -33,15 +33,22 @@ pub fn namespace(cluster: &Cluster, name: &str) {
     assert!(ok, "{errors}");
 }
 
+/// Objects with this label are not shown to usher's webhooks.
+pub const CONTEXT_LABEL: &str = "usher.test/context";
+
 /// Webhook configurations that lead to a server on loopback.
 pub fn webhooks(cluster: &Cluster, address: std::net::SocketAddr, authority: &str) {
     use base64::Engine as _;
     let bundle = base64::engine::general_purpose::STANDARD.encode(authority);
     let target = Target::Url { base: format!("https://{address}") };
-    let manifests: String = configurations(&target, Some(&bundle))
-        .iter()
-        .map(|configuration| format!("---\n{}", yaml::write(configuration)))
-        .collect();
+    let mut documents = configurations(&target, Some(&bundle));
+    for entry in documents.iter_mut().flat_map(|document| document["webhooks"].as_array_mut().unwrap()) {
+        // Objects that only set the stage pass by.
+        entry["objectSelector"] =
+            serde_json::json!({"matchExpressions": [{"key": CONTEXT_LABEL, "operator": "DoesNotExist"}]});
+    }
+    let manifests: String =
+        documents.iter().map(|configuration| format!("---\n{}", yaml::write(configuration))).collect();
     let (ok, _, errors) =
         cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], Some(&manifests));
     assert!(ok, "{errors}");

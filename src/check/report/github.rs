@@ -3,8 +3,8 @@
 use std::io::{Result, Write};
 
 use super::counted;
-use crate::check::files::line_and_column;
 use crate::check::run::Report;
+use crate::files::line_and_column;
 
 pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
     for located in &report.located {

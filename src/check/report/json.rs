@@ -4,8 +4,8 @@ use std::io::{Result, Write};
 
 use serde::Serialize;
 
-use crate::check::files::line_and_column;
 use crate::check::run::Report;
+use crate::files::line_and_column;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

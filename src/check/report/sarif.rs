@@ -5,8 +5,8 @@ use std::io::{Result, Write};
 
 use serde_json::{Value, json};
 
-use crate::check::files::line_and_column;
 use crate::check::run::Report;
+use crate::files::line_and_column;
 use crate::rule::{Rule, Severity};
 
 pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {

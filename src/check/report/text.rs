@@ -6,8 +6,8 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::counted;
-use crate::check::files::line_and_column;
 use crate::check::run::{Located, Report};
+use crate::files::line_and_column;
 use crate::rule::Severity;
 
 pub(super) fn write(report: &Report, colour: bool, out: &mut impl Write) -> Result<()> {

@@ -2,13 +2,17 @@
 
 use crate::model::object::Meta;
 use crate::view::View;
-use crate::view::records::{DEFAULT, uses_account};
+use crate::view::records::{DEFAULT, made_in, uses_account};
 
 /// The objects that use an Account, as `Kind namespace/name`; `None` while some kind is not known.
 pub fn of(account: &Meta, is_default: bool, view: &View) -> Option<Vec<String>> {
     let mut terms = vec![uses_account(&account.name)];
     if is_default {
         terms.push(uses_account(""));
+    }
+    // Made in this account, whatever the spec says now.
+    if !account.uid.is_empty() {
+        terms.push(made_in(&account.uid));
     }
     let mut found = Vec::new();
     let mut note = |kind: &str, metadata: &Meta| {
@@ -32,26 +36,6 @@ pub fn of(account: &Meta, is_default: bool, view: &View) -> Option<Vec<String>> 
             .with_term(term)?
             .iter()
             .for_each(|slack| note("SlackIntegration", &slack.metadata));
-    }
-    // Made in this account, whatever the spec says now.
-    if !account.uid.is_empty() {
-        let made_here = |status: Option<&crate::view::records::AccountUse>| {
-            status.and_then(|status| status.account.as_ref()).is_some_and(|made| made.uid == account.uid)
-        };
-        for monitor in view.monitors.all()?.iter().filter(|monitor| made_here(monitor.status.as_ref())) {
-            note("Monitor", &monitor.metadata);
-        }
-        for window in
-            view.maintenance_windows.all()?.iter().filter(|window| made_here(window.status.as_ref()))
-        {
-            note("MaintenanceWindow", &window.metadata);
-        }
-        for group in view.monitor_groups.all()?.iter().filter(|group| made_here(group.status.as_ref())) {
-            note("MonitorGroup", &group.metadata);
-        }
-        for slack in view.slack_integrations.all()?.iter().filter(|slack| made_here(slack.status.as_ref())) {
-            note("SlackIntegration", &slack.metadata);
-        }
     }
     Some(found)
 }

@@ -49,6 +49,11 @@ impl Kind for Account {
         rules::check(object, old, facts, out);
     }
 
+    /// Labels and annotations decide nothing here.
+    fn is_untouched(object: &Object<AccountSpec>, old: &Object<AccountSpec>) -> bool {
+        object.spec == old.spec
+    }
+
     fn check_delete(old: &Object<AccountSpec>, facts: &Facts<'_>, out: &mut Findings) {
         rules::check_delete(old, facts, out);
     }

@@ -81,7 +81,7 @@ fn check_single_default(account: &Account, facts: &Facts<'_>, out: &mut Findings
 }
 
 fn check_default_in_use(account: &Account, old: Option<&Account>, facts: &Facts<'_>, out: &mut Findings) {
-    let was_default = old.is_some_and(|old| old.spec.is_default == Some(true));
+    let was_default = old.is_some_and(|old| is_the_default(old, facts));
     if !was_default || account.spec.is_default == Some(true) {
         return;
     }
@@ -94,13 +94,18 @@ fn check_default_in_use(account: &Account, old: Option<&Account>, facts: &Facts<
     }
 }
 
+/// Is it the Account that objects without one of their own get? Of several defaults that slipped in, only one is.
+fn is_the_default(account: &Account, facts: &Facts<'_>) -> bool {
+    account.spec.is_default == Some(true)
+        && default_account(facts.view).flatten().is_none_or(|name| name == account.metadata.name)
+}
+
 pub(super) fn check_delete(account: &Account, facts: &Facts<'_>, out: &mut Findings) {
     if account.metadata.annotation(names::FORCE_DELETE) == Some("true") {
         return;
     }
-    let is_default = account.spec.is_default == Some(true)
-        && default_account(facts.view).flatten().is_none_or(|name| name == account.metadata.name);
-    let users = dependents_of(&account.metadata, is_default, facts.view).unwrap_or_default();
+    let users =
+        dependents_of(&account.metadata, is_the_default(account, facts), facts.view).unwrap_or_default();
     if users.is_empty() {
         return;
     }

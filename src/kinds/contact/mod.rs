@@ -54,6 +54,11 @@ impl Kind for Contact {
         rules::check(object, old, facts, out);
     }
 
+    /// Labels and annotations decide nothing here.
+    fn is_untouched(object: &Object<ContactSpec>, old: &Object<ContactSpec>) -> bool {
+        object.spec == old.spec
+    }
+
     fn check_delete(old: &Object<ContactSpec>, facts: &Facts<'_>, out: &mut Findings) {
         rules::check_delete(old, facts, out);
     }

@@ -8,7 +8,7 @@ use crate::kinds::account::dependents::{default_account, listed};
 use crate::model::object::Object;
 use crate::rule::{Facts, FieldPath, Findings, Operation, Severity, quoted};
 use crate::settings::{ContactScope, DeletePolicy};
-use crate::view::records::{self, DEFAULT, uses_contact};
+use crate::view::records::{self, DEFAULT, has_id, has_name, uses_contact};
 
 type Contact = Object<ContactSpec>;
 
@@ -92,7 +92,7 @@ fn check_known_id(
 ) {
     let Some(id) = contact.spec.contact.id.as_deref().filter(|id| is_id(id)) else { return };
     let Some(status) = account.and_then(|account| account.status.as_ref()) else { return };
-    let Some(integrations) = facts.view.slack_integrations.all() else { return };
+    let Some(integrations) = facts.view.slack_integrations.with_term(&has_id(id)) else { return };
     let known = status.alert_contacts.iter().flatten().any(|known| known.id.as_deref() == Some(id))
         || integrations
             .iter()
@@ -103,18 +103,23 @@ fn check_known_id(
     }
 }
 
+/// Another Contact that resolves to the same id: by the id itself, or by the same name in the same Account.
 fn check_same_id(contact: &Contact, facts: &Facts<'_>, out: &mut Findings) {
-    let Some(id) = contact.spec.contact.id.as_deref().filter(|id| is_id(id)) else { return };
-    let others = facts.view.contacts.all().unwrap_or_default();
+    let identity = &contact.spec.contact;
+    let (field, term) = match (identity.id.as_deref(), identity.name.as_deref()) {
+        (Some(id), _) if is_id(id) => ("id", has_id(id)),
+        (_, Some(name)) if !name.is_empty() => ("name", has_name(name)),
+        _ => return,
+    };
+    let others = facts.view.contacts.with_term(&term).unwrap_or_default();
     let twin = others.iter().find(|other| {
-        let resolved = other.status.as_ref().and_then(|status| status.id.as_deref());
         other.metadata.name != contact.metadata.name
             && !other.metadata.is_terminating()
-            && (resolved == Some(id) || other.spec.contact.id.as_deref() == Some(id))
+            && (field == "id" || account_name(&other.spec, facts) == account_name(&contact.spec, facts))
     });
     if let Some(twin) = twin {
-        let message = format!("Contact {} has the same id", quoted(&twin.metadata.name));
-        out.warn(&codes::SAME_ID, FieldPath::spec("contact").field("id"), message);
+        let message = format!("Contact {} has the same {field}", quoted(&twin.metadata.name));
+        out.warn(&codes::SAME_ID, FieldPath::spec("contact").field(field), message);
     }
 }
 
@@ -124,16 +129,12 @@ fn check_single_default(contact: &Contact, facts: &Facts<'_>, out: &mut Findings
         return;
     }
     let is_new = contact.metadata.creation_timestamp.is_none();
-    let scope = |spec: &ContactSpec| match facts.settings.uptime.default_contact_scope {
-        ContactScope::Cluster => String::new(),
-        // As resolved; unresolved: the name as written.
-        ContactScope::Account => account_name(spec, facts).unwrap_or_default(),
-    };
+
     let others = facts.view.contacts.with_term(DEFAULT).unwrap_or_default();
     let incumbent = others
         .iter()
         .filter(|other| other.metadata.name != contact.metadata.name && !other.metadata.is_terminating())
-        .filter(|other| scope(&other.spec) == scope(&contact.spec))
+        .filter(|other| scope(&other.spec, facts) == scope(&contact.spec, facts))
         .find(|other| {
             other.metadata.creation_timestamp.is_some()
                 || is_new && other.metadata.name < contact.metadata.name
@@ -145,10 +146,31 @@ fn check_single_default(contact: &Contact, facts: &Facts<'_>, out: &mut Findings
     }
 }
 
+/// What "the default Contact" is unique in: everything, or the Account as resolved (unresolved: as written).
+fn scope(contact: &ContactSpec, facts: &Facts<'_>) -> String {
+    match facts.settings.uptime.default_contact_scope {
+        ContactScope::Cluster => String::new(),
+        ContactScope::Account => account_name(contact, facts).unwrap_or_default(),
+    }
+}
+
+/// Is it the Contact that Monitors without one get? Of several defaults that slipped in, the oldest is.
+fn is_the_default(contact: &Contact, facts: &Facts<'_>) -> bool {
+    let defaults = facts.view.contacts.with_term(DEFAULT).unwrap_or_default();
+    let oldest = defaults
+        .iter()
+        .filter(|other| {
+            !other.metadata.is_terminating() && scope(&other.spec, facts) == scope(&contact.spec, facts)
+        })
+        .min_by_key(|other| (other.metadata.creation_timestamp, other.metadata.name.clone()));
+    contact.spec.is_default == Some(true)
+        && oldest.is_none_or(|oldest| oldest.metadata.name == contact.metadata.name)
+}
+
 /// The Monitors that alert this Contact.
 fn users(contact: &Contact, facts: &Facts<'_>) -> Vec<String> {
     let mut terms = vec![uses_contact(&contact.metadata.name)];
-    if contact.spec.is_default == Some(true) {
+    if is_the_default(contact, facts) {
         terms.push(uses_contact(""));
     }
     let mut users = Vec::new();
@@ -180,7 +202,7 @@ pub(super) fn check_delete(contact: &Contact, facts: &Facts<'_>, out: &mut Findi
     if users.is_empty() {
         return;
     }
-    let relied_on = contact.spec.is_default == Some(true)
+    let relied_on = is_the_default(contact, facts)
         && facts
             .view
             .monitors

@@ -104,7 +104,7 @@ fn check_modulus(rule: &RelabelConfig, action: &str, path: &FieldPath, out: &mut
         out.deny(&codes::STRAY_MODULUS, path, format!("the modulus {modulus} is negative"))
             .value(modulus.to_string());
     } else if action == "hashmod" && modulus == 0 {
-        out.deny(&codes::NO_MODULUS, path, "hashmod without a modulus");
+        out.deny(&codes::NO_MODULUS, path, "hashmod without a modulus").value(format!("{rule:?}"));
     } else if modulus != 0
         && !matches!(action, "hashmod" | "keepequal" | "dropequal" | "labeldrop" | "labelkeep")
     {
@@ -121,7 +121,8 @@ fn check_target(rule: &RelabelConfig, action: &str, path: &FieldPath, dialect: &
     let path = path.field("targetLabel");
     let target = rule.target_label.as_deref().unwrap_or_default();
     if target.is_empty() {
-        out.deny(&codes::NO_TARGET, path, format!("{action} without a targetLabel"));
+        out.deny(&codes::NO_TARGET, path, format!("{action} without a targetLabel"))
+            .value(format!("{rule:?}"));
         return;
     }
     let template = action == "replace" && target.contains('$');
@@ -189,7 +190,7 @@ fn check_only(
         stray.push("replacement");
     }
     for field in stray {
-        out.deny(code, path.field(field), format!("{field} must not be set here")).value(field);
+        out.deny(code, path.field(field), format!("{field} must not be set here")).value(format!("{rule:?}"));
     }
 }
 

@@ -3,8 +3,8 @@
 //! C2 and C3 are about inline classes, C24 and C25 about Secrets of the workloads' namespaces, C19 and R3 about regular
 //! expressions: they come with the issues that bring those.
 
-use super::spec::{RelabelConfig, ScrapeClassSpec};
-use super::workloads::{Workload, overlap, selected};
+use super::spec::{RelabelConfig, ScrapeClassSpec, TlsConfig};
+use super::workloads::{DEFAULT_VERSION, Workload, overlap, selected};
 use super::{codes, relabel, tls};
 use crate::model::object::Object;
 use crate::rule::{Facts, FieldPath, Findings, quoted};
@@ -22,9 +22,16 @@ pub(super) fn check(class: &Class, facts: &Facts<'_>, out: &mut Findings) {
     tls::check(&class.spec, &workloads, facts, out);
     check_relabelings(&class.spec, &workloads, out);
     check_versions(&class.spec, &workloads, out);
-    if class.metadata.name != "none" && is_empty(&class.spec) {
-        out.warn(&codes::NO_EFFECT, FieldPath::of(&["spec"]), codes::NO_EFFECT.title);
-    }
+    // `none` is the way out of a default class, so there it is the other way round.
+    match (class.metadata.name == "none", is_empty(&class.spec)) {
+        (false, true) => out.warn(&codes::NO_EFFECT, FieldPath::of(&["spec"]), codes::NO_EFFECT.title),
+        (true, false) => {
+            let message = "the class called none is the way out of a default, but it sets something";
+            out.warn(&codes::NO_EFFECT, FieldPath::of(&["spec"]), message)
+                .help("give this class another name")
+        }
+        _ => return,
+    };
 }
 
 /// C4 on the View. Files have no creation time: there the lowest name is the incumbent.
@@ -62,10 +69,12 @@ fn check_relabelings(class: &ScrapeClassSpec, workloads: &[Workload], out: &mut 
                 }
             }
             let target = rule.target_label.as_deref().unwrap_or_default();
+            let action = rule.action.as_deref().unwrap_or("replace").to_lowercase();
+            let writes = ["replace", "hashmod", "lowercase", "uppercase"].contains(&action.as_str());
             let redirects = ["__address__", "__scheme__", "__metrics_path__", "job", "__tmp_hash"]
                 .contains(&target)
                 || target.starts_with("__param_");
-            if redirects {
+            if writes && redirects {
                 let message = format!("the class rewrites {}", quoted(target));
                 out.warn(&codes::REDIRECTS_TARGET, path.field("targetLabel"), message);
             }
@@ -75,6 +84,12 @@ fn check_relabelings(class: &ScrapeClassSpec, workloads: &[Workload], out: &mut 
 
 /// C22: fields that a workload's Prometheus ignores.
 fn check_versions(class: &ScrapeClassSpec, workloads: &[Workload], out: &mut Findings) {
+    for workload in workloads.iter().filter(|workload| !workload.readable).take(3) {
+        let version = quoted(&workload.spec.spec().version);
+        let (major, minor) = DEFAULT_VERSION;
+        let message = format!("{} has version {version}, which is judged as {major}.{minor}", workload.name);
+        out.warn(&codes::OLD_WORKLOAD, FieldPath::of(&["spec"]), message);
+    }
     let tls = class.tls_config.as_ref();
     let fields = [
         ("fallbackScrapeProtocol", class.fallback_scrape_protocol.is_some(), (3, 0)),
@@ -101,7 +116,7 @@ fn check_versions(class: &ScrapeClassSpec, workloads: &[Workload], out: &mut Fin
 
 /// Does the class set nothing that a scrape would use?
 fn is_empty(class: &ScrapeClassSpec) -> bool {
-    class.tls_config.is_none()
+    class.tls_config.as_ref().is_none_or(|tls| *tls == TlsConfig::default())
         && class.authorization.is_none()
         && class.relabelings.as_ref().is_none_or(Vec::is_empty)
         && class.metric_relabelings.as_ref().is_none_or(Vec::is_empty)

@@ -52,23 +52,28 @@ fn check_tls(tls: &TlsConfig, facts: &Facts<'_>, out: &mut Findings) {
     let has_key = tls.key_secret.is_some() || given(&tls.key_file).is_some();
 
     let twice = [
-        ("ca", "caFile", is_given(&tls.ca) && given(&tls.ca_file).is_some()),
-        ("cert", "certFile", is_given(&tls.cert) && given(&tls.cert_file).is_some()),
-        ("keySecret", "keyFile", tls.key_secret.is_some() && given(&tls.key_file).is_some()),
+        ("ca", "caFile", is_given(&tls.ca), &tls.ca_file),
+        ("cert", "certFile", is_given(&tls.cert), &tls.cert_file),
+        ("keySecret", "keyFile", tls.key_secret.is_some(), &tls.key_file),
     ];
-    for (reference, file, both) in twice {
-        if both {
-            out.deny(&codes::TWO_SOURCES, path.field(file), format!("{reference} and {file} are both set"));
+    for (reference, file, referred, written) in twice {
+        if let Some(written) = given(written).filter(|_| referred) {
+            let message = format!("{reference} and {file} are both set");
+            out.deny(&codes::TWO_SOURCES, path.field(file), message).value(written);
         }
     }
     if has_cert != has_key {
         let (present, missing) = if has_cert { ("certificate", "key") } else { ("key", "certificate") };
-        out.deny(&codes::HALF_PAIR, path.clone(), format!("a client {present} without its {missing}"));
+        let message = format!("a client {present} without its {missing}");
+        // The half that is there: an update that changes it is judged anew.
+        let half = format!("{:?}", (&tls.cert, &tls.cert_file, &tls.key_secret, &tls.key_file));
+        out.deny(&codes::HALF_PAIR, path.clone(), message).value(half);
     }
     for (name, source) in [("ca", &tls.ca), ("cert", &tls.cert)] {
         let Some(source) = source else { continue };
         if source.secret.is_some() && source.config_map.is_some() {
-            out.deny(&codes::SECRET_AND_CONFIG_MAP, path.field(name), "both secret and configMap are set");
+            out.deny(&codes::SECRET_AND_CONFIG_MAP, path.field(name), "both secret and configMap are set")
+                .value(format!("{source:?}"));
         }
         for (kind, selector) in [("secret", &source.secret), ("configMap", &source.config_map)] {
             check_selector(selector.as_ref(), &path.field(name).field(kind), out);
@@ -78,7 +83,8 @@ fn check_tls(tls: &TlsConfig, facts: &Facts<'_>, out: &mut Findings) {
     if let (Some(lowest), Some(highest)) = (tls.min_version, tls.max_version)
         && highest < lowest
     {
-        out.deny(&codes::TLS_ORDER, path.field("maxVersion"), codes::TLS_ORDER.title);
+        out.deny(&codes::TLS_ORDER, path.field("maxVersion"), codes::TLS_ORDER.title)
+            .value(format!("{lowest:?} {highest:?}"));
     }
     if tls.insecure_skip_verify == Some(true) {
         let path = path.field("insecureSkipVerify");
@@ -105,7 +111,8 @@ fn check_authorization(authorization: &Authorization, is_default: bool, out: &mu
     let path = FieldPath::spec("authorization");
     let (reference, file) = (&authorization.credentials, given(&authorization.credentials_file));
     if reference.is_some() && file.is_some() {
-        out.deny(&codes::TWO_CREDENTIALS, path.field("credentialsFile"), codes::TWO_CREDENTIALS.title);
+        out.deny(&codes::TWO_CREDENTIALS, path.field("credentialsFile"), codes::TWO_CREDENTIALS.title)
+            .value(format!("{reference:?} {file:?}"));
     }
     let scheme = authorization.r#type.as_deref().unwrap_or_default();
     if scheme.trim().eq_ignore_ascii_case("basic") {
@@ -113,7 +120,8 @@ fn check_authorization(authorization: &Authorization, is_default: bool, out: &mu
             &codes::BASIC_AUTH,
             path.field("type"),
             format!("the type {} is not allowed", quoted(scheme)),
-        );
+        )
+        .value(scheme);
     }
     if reference.is_none() && file.is_none() {
         out.deny(&codes::NO_CREDENTIALS, path.clone(), codes::NO_CREDENTIALS.title);
@@ -171,8 +179,8 @@ fn mounts(workload: &Workload) -> Vec<String> {
     mounts
 }
 
-/// By whole segments: `/etc/tls2/x` is not below `/etc/tls`.
+/// By whole segments: `/etc/tls2/x` is not below `/etc/tls`. A file can be mounted by itself.
 fn is_below(file: &str, mount: &str) -> bool {
     let mount = mount.trim_end_matches('/');
-    file.strip_prefix(mount).is_some_and(|rest| rest.starts_with('/'))
+    file.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

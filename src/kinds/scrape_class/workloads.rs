@@ -19,6 +19,8 @@ pub(super) const DEFAULT_VERSION: Version = (3, 13);
 pub(super) struct Workload {
     pub(super) name: String,
     pub(super) version: Version,
+    /// Could the version be read, or is the default one assumed?
+    pub(super) readable: bool,
     pub(super) spec: Arc<dyn AsWorkload>,
 }
 
@@ -65,8 +67,10 @@ pub(super) fn selected(class: &ScrapeClassSpec, facts: &Facts<'_>) -> Option<Vec
             continue;
         }
         let name = format!("{}/{}", metadata.namespace, metadata.name);
-        let version = version(&spec.spec().version);
-        selected.push(Workload { name, version, spec });
+        let written = spec.spec().version.as_str();
+        let version = version(written);
+        let readable = written.is_empty() || version.is_some();
+        selected.push(Workload { name, version: version.unwrap_or(DEFAULT_VERSION), readable, spec });
     }
     Some(selected)
 }
@@ -88,12 +92,12 @@ fn offers(class: &ScrapeClassSpec, workload: &Meta, facts: &Facts<'_>) -> Option
     }
 }
 
-/// Reads `v3.13.1`; what cannot be read, or has a major version that cannot be rendered, counts as the default.
-fn version(text: &str) -> Version {
+/// Reads `v3.13.1`; nothing for what cannot be read or has a major version that cannot be rendered.
+fn version(text: &str) -> Option<Version> {
     let mut parts = text.trim_start_matches('v').split('.').map(|part| part.parse::<u64>().ok());
     match (parts.next().flatten(), parts.next().flatten()) {
-        (Some(major @ (2 | 3)), Some(minor)) => (major, minor),
-        _ => DEFAULT_VERSION,
+        (Some(major @ (2 | 3)), Some(minor)) => Some((major, minor)),
+        _ => None,
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::spec::SilenceSpec;
-use super::tenancy::{Selection, effective, equal, namespace_matcher, select, shown, written};
+use super::tenancy::{Selection, effective, equal, injected, namespace_matcher, select, shown, written};
 use crate::model::object::Object;
 use crate::names;
 use crate::review::edits::Edits;
@@ -17,6 +17,9 @@ use crate::rule::{Facts, FieldPath, Operation};
 use crate::settings::NamespaceInjection;
 
 type Silence = Object<SilenceSpec>;
+
+/// An object may have 256 KiB of annotations; this one is for people to read.
+const LONGEST_SHOWN: usize = 16 * 1024;
 
 pub(super) fn defaults(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, edits: &mut Edits) {
     let spec = &silence.spec;
@@ -50,7 +53,9 @@ fn record_users(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, edi
         (Operation::Update, Some(old)) => {
             let recorded = |key| old.metadata.annotation(key).map(Cow::Borrowed);
             edits.annotate(metadata, names::CREATED_BY, recorded(names::CREATED_BY));
-            let changed = old.spec != silence.spec && user.is_some();
+            // What usher itself injects or takes away is no change of the user's.
+            let label = &facts.settings.silence.namespace_label;
+            let changed = user.is_some() && without_injected(old, label) != without_injected(silence, label);
             let modified = if changed { user.map(Cow::Borrowed) } else { recorded(names::MODIFIED_BY) };
             edits.annotate(metadata, names::MODIFIED_BY, modified);
         }
@@ -58,7 +63,16 @@ fn record_users(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, edi
     }
 }
 
-/// What each enforcing Alertmanager is sent, as JSON; nothing when none is known to enforce.
+fn without_injected(silence: &Silence, label: &str) -> SilenceSpec {
+    let mut spec = silence.spec.clone();
+    if let Some(position) = injected(silence, label) {
+        spec.matchers.remove(position);
+    }
+    spec
+}
+
+/// What each enforcing Alertmanager is sent, as JSON; nothing when none is known to enforce, and nothing when it would
+/// be so long that it could push the object over the limit for annotations.
 fn enforced(silence: &Silence, selection: &Selection, facts: &Facts<'_>) -> Option<String> {
     let label = &facts.settings.silence.namespace_label;
     let sent: BTreeMap<String, Vec<String>> = selection
@@ -70,7 +84,7 @@ fn enforced(silence: &Silence, selection: &Selection, facts: &Facts<'_>) -> Opti
             (selecting.name(), matchers.iter().map(shown).collect())
         })
         .collect();
-    (!sent.is_empty()).then(|| json!(sent).to_string())
+    (!sent.is_empty()).then(|| json!(sent).to_string()).filter(|text| text.len() <= LONGEST_SHOWN)
 }
 
 /// `spec` mode: the matcher stands in the spec while every selecting Alertmanager enforces it, and leaves it again.
@@ -78,7 +92,7 @@ fn inject(silence: &Silence, selection: &Selection, facts: &Facts<'_>, edits: &m
     let label = &facts.settings.silence.namespace_label;
     let own = namespace_matcher(label, &silence.metadata.namespace);
     let record = shown(&own);
-    let recorded = silence.metadata.annotation(names::INJECTED_MATCHERS) == Some(record.as_str());
+    let recorded = injected(silence, label).is_some();
     let present = silence.spec.matchers.iter().position(|matcher| equal(matcher, &own));
     let wanted =
         facts.settings.silence.namespace_injection == NamespaceInjection::Spec && selection.all_enforce();

@@ -4,7 +4,7 @@ use kube::CustomResourceExt;
 use serde_json::Value;
 
 use super::{Admission, Cel, Kind, KindInfo};
-use crate::model::cel::has;
+use crate::model::cel::{NotATime, has, time};
 use crate::model::object::Object;
 use crate::review::admit;
 use crate::review::edits::Edits;
@@ -34,9 +34,7 @@ pub static KIND: KindInfo = KindInfo {
             at: &["spec"],
             expression: "[has(self.expiresAt), has(self.duration), has(self.schedule)].exists_one(given, given)",
             rule: &codes::ONE_END,
-            holds: |spec| {
-                ["expiresAt", "duration", "schedule"].iter().filter(|end| has(spec, end)).count() == 1
-            },
+            holds: has_one_end,
         },
         Cel {
             at: &["spec"],
@@ -48,7 +46,7 @@ pub static KIND: KindInfo = KindInfo {
             at: &["spec"],
             expression: "!has(self.schedule) || !has(self.startsAt)",
             rule: &codes::SCHEDULE_ALONE,
-            holds: |spec| !has(spec, "schedule") || !has(spec, "startsAt"),
+            holds: |spec| !has(spec, "schedule") || time(spec, "startsAt").is_none(),
         },
         Cel {
             at: &["spec", "schedule"],
@@ -92,12 +90,16 @@ impl Kind for Silence {
     }
 }
 
+fn has_one_end(spec: &Value) -> bool {
+    let readable = !matches!(time(spec, "expiresAt"), Some(Err(NotATime)));
+    readable && ["expiresAt", "duration", "schedule"].iter().filter(|end| has(spec, end)).count() == 1
+}
+
+/// CEL's `||` is true as soon as one side is, whatever happens on the other.
 fn starts_before_it_ends(spec: &Value) -> bool {
-    let instant = |field: &str| spec[field].as_str().map(str::parse::<jiff::Timestamp>);
-    match (instant("startsAt"), instant("expiresAt")) {
-        (Some(Ok(starts)), Some(Ok(ends))) => starts < ends,
+    match (time(spec, "startsAt"), time(spec, "expiresAt")) {
         (None, _) | (_, None) => true,
-        // CEL's conversion fails, and a failing rule refuses.
+        (Some(Ok(starts)), Some(Ok(ends))) => starts < ends,
         _ => false,
     }
 }

@@ -8,8 +8,12 @@ use jiff::SignedDuration;
 use super::breadth::{Breadth, measure};
 use super::codes;
 use super::spec::{MatchType, Matcher, SilenceSpec};
-use super::tenancy::{Selection, effective, equal, fingerprint, namespace_matcher, select, shown, written};
+use super::tenancy::{
+    Selecting, Selection, brief, effective, equal, fingerprint, injected, likeness, namespace_matcher,
+    select, shown, written,
+};
 use super::window::{Problem, Window, resolve};
+use crate::model::duration::Span;
 use crate::model::object::Object;
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Operation, Severity, quoted};
@@ -35,12 +39,12 @@ pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>,
     if !silence.spec.matchers.iter().any(Matcher::is_regex) {
         check_names(silence, &selection, out);
         check_matches_empty(silence, &selection, facts, out);
-        check_contradictions(silence, out);
+        check_contradictions(silence, facts, out);
         check_namespace(silence, &selection, facts, out);
         check_breadth(silence, &selection, facts, out);
     }
     check_size(silence, &selection, facts, out);
-    check_duplicates(silence, facts, out);
+    check_duplicates(silence, &selection, facts, out);
     if let Some(old) = old
         && fingerprint(&old.spec.matchers) != fingerprint(&silence.spec.matchers)
     {
@@ -104,10 +108,12 @@ fn check_window(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out
             return;
         }
     };
-    let touched = old.is_none_or(|old| resolve(old, facts.now) != Ok(window));
+    let before = old.and_then(|old| resolve(old, facts.now).ok());
+    let touched = before != Some(window);
+    let moved = before.map(|before| before.end) != Some(window.end);
     let left = window.end.duration_since(facts.now);
     if left <= SignedDuration::ZERO {
-        check_past_end(window, touched, facts, path.clone(), out);
+        check_past_end(window, moved, facts, path.clone(), out);
     } else if touched && left > FAR {
         let days = left.as_hours() / 24;
         out.warn(&codes::FAR_END, path.clone(), format!("the silence ends in {days} days"));
@@ -115,16 +121,16 @@ fn check_window(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out
         out.warn(&codes::NEAR_END, path.clone(), format!("the silence ends in {} s", left.as_secs()));
     }
     let longest = facts.settings.silence.max_duration;
-    if touched && !longest.is_zero() && window.length().as_secs() > longest.as_seconds() {
-        let length = crate::model::duration::Span::seconds(window.length().as_secs());
-        let message = format!("the silence lasts {length}, longer than the {longest} that are allowed");
-        out.deny(&codes::TOO_LONG, path, message).value(length.to_string());
+    if touched && !longest.is_zero() && window.length() > SignedDuration::from_secs(longest.as_seconds()) {
+        let length = Span::seconds(window.length().as_secs());
+        let message = format!("the silence lasts {length} or more, and {longest} are allowed");
+        out.deny(&codes::TOO_LONG, path, message).value(window.length().to_string());
     }
 }
 
 /// An end in the past makes no sense on a new object, means "end now" on a changed one, and is the normal state of a
 /// Silence that has ended.
-fn check_past_end(window: Window, touched: bool, facts: &Facts<'_>, path: FieldPath, out: &mut Findings) {
+fn check_past_end(window: Window, moved: bool, facts: &Facts<'_>, path: FieldPath, out: &mut Findings) {
     let end = window.end;
     if facts.operation == Operation::Create {
         let severity = match facts.settings.silence.past_end {
@@ -133,7 +139,7 @@ fn check_past_end(window: Window, touched: bool, facts: &Facts<'_>, path: FieldP
         };
         let message = format!("the silence ended at {end}, before it is created");
         out.push(severity, &codes::PAST_END, path, message).value(end.to_string());
-    } else if touched {
+    } else if moved {
         out.warn(&codes::ENDS_NOW, path, format!("the end {end} is in the past: the silence ends now"));
     }
 }
@@ -147,7 +153,8 @@ fn check_policy(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out
     let matchers = written(silence, &settings.namespace_label);
     if matchers.len() < settings.min_matchers {
         let message = format!("{} of at least {} matchers", matchers.len(), settings.min_matchers);
-        out.deny(&codes::MIN_MATCHERS, FieldPath::spec("matchers"), message);
+        out.deny(&codes::MIN_MATCHERS, FieldPath::spec("matchers"), message)
+            .value(matchers.len().to_string());
     }
     for label in &settings.required_labels {
         let pins = |matcher: &Matcher| {
@@ -174,8 +181,10 @@ fn check_matcher(matcher: &Matcher, path: &FieldPath, out: &mut Findings) {
             format!("{} begins or ends with blanks", quoted(value)),
         );
     }
-    if !matcher.is_regex() && (value.contains(".*") || value.contains(".+") || value.contains('|')) {
-        let message = format!("{} is compared literally with {}", quoted(value), matcher.kind().as_str());
+    if matcher.kind() == MatchType::Equal
+        && (value.contains(".*") || value.contains(".+") || value.contains('|'))
+    {
+        let message = format!("{} is compared literally with =", quoted(value));
         out.warn(&codes::LOOKS_LIKE_REGEX, path.field("value"), message);
     }
     if matcher.is_regex() {
@@ -197,7 +206,7 @@ fn check_repetitions(silence: &Silence, out: &mut Findings) {
     for (index, matcher) in matchers.iter().enumerate() {
         if matchers[..index].iter().any(|earlier| equal(earlier, matcher)) {
             let path = FieldPath::spec("matchers").index(index);
-            out.warn(&codes::REPEATED_MATCHER, path, format!("{} is there twice", shown(matcher)));
+            out.warn(&codes::REPEATED_MATCHER, path, format!("{} is there twice", brief(matcher)));
         }
     }
 }
@@ -250,7 +259,7 @@ fn check_names(silence: &Silence, selection: &Selection, out: &mut Findings) {
             .selecting
             .iter()
             .filter(|selecting| is_classic(&selecting.alertmanager.spec))
-            .map(super::tenancy::Selecting::name)
+            .map(Selecting::name)
             .collect();
         if old.is_empty() {
             continue;
@@ -265,7 +274,8 @@ fn check_names(silence: &Silence, selection: &Selection, out: &mut Findings) {
 
 /// Names were classic before 0.27, and are in classic mode. An unknown version is taken for a current one.
 fn is_classic(spec: &crate::view::records::AlertmanagerSpec) -> bool {
-    let tag = spec.image.rsplit_once(':').map_or("", |(_, tag)| tag);
+    let image = spec.image.split('@').next().unwrap_or_default();
+    let tag = image.rsplit_once(':').map_or("", |(_, tag)| tag);
     let version = if spec.version.is_empty() { tag } else { &spec.version };
     let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
         let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
@@ -287,23 +297,20 @@ fn check_matches_empty(silence: &Silence, selection: &Selection, facts: &Facts<'
         return;
     }
     // The user's list matches empty, so it is saved only where the namespace matcher is added.
-    let bare: Vec<String> = selection
-        .selecting
-        .iter()
-        .filter(|selecting| !selecting.enforces)
-        .map(super::tenancy::Selecting::name)
-        .collect();
-    if !selection.decides() {
-        out.warn(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), codes::MATCHES_EMPTY.title);
-    } else if !bare.is_empty() {
+    let bare: Vec<String> =
+        selection.selecting.iter().filter(|selecting| !selecting.enforces).map(Selecting::name).collect();
+    if !bare.is_empty() {
         let message = format!("every matcher matches the empty string; {} refuses that", bare.join(", "));
         out.deny(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), message).value(fingerprint(&matchers));
+    } else if !selection.decides() {
+        out.warn(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), codes::MATCHES_EMPTY.title);
     }
 }
 
-fn check_contradictions(silence: &Silence, out: &mut Findings) {
+fn check_contradictions(silence: &Silence, facts: &Facts<'_>, out: &mut Findings) {
     let matchers = &silence.spec.matchers;
-    for (index, matcher) in matchers.iter().enumerate() {
+    let injected = injected(silence, &facts.settings.silence.namespace_label);
+    for (index, matcher) in matchers.iter().enumerate().filter(|(index, _)| injected != Some(*index)) {
         let excludes = |earlier: &&Matcher| {
             earlier.name == matcher.name
                 && match (earlier.kind(), matcher.kind()) {
@@ -316,7 +323,7 @@ fn check_contradictions(silence: &Silence, out: &mut Findings) {
         };
         if let Some(earlier) = matchers[..index].iter().find(excludes) {
             let path = FieldPath::spec("matchers").index(index);
-            let message = format!("{} and {} never match together", shown(earlier), shown(matcher));
+            let message = format!("{} and {} never match together", brief(earlier), brief(matcher));
             out.deny(&codes::CONTRADICTION, path, message).value(format!(
                 "{}{}",
                 shown(earlier),
@@ -329,7 +336,8 @@ fn check_contradictions(silence: &Silence, out: &mut Findings) {
 /// A tenant who aims at another namespace is told so, instead of being silently ignored.
 fn check_namespace(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
     let enforcing = selection.selecting.iter().filter(|selecting| selecting.enforces).count();
-    if selection.certain && enforcing == 0 {
+    // Nobody selects it, or nobody knows: enforcement is the default, so it is worth a word.
+    if selection.decides() && enforcing == 0 {
         return;
     }
     let (label, own) = (&facts.settings.silence.namespace_label, &silence.metadata.namespace);
@@ -343,7 +351,7 @@ fn check_namespace(silence: &Silence, selection: &Selection, facts: &Facts<'_>, 
             continue;
         }
         let path = FieldPath::spec("matchers").index(index).field("value");
-        let message = format!("{} excludes the own namespace {}", shown(matcher), quoted(own));
+        let message = format!("{} excludes the own namespace {}", brief(matcher), quoted(own));
         let all = selection.decides() && enforcing == selection.selecting.len();
         let severity = if all { Severity::Error } else { Severity::Warning };
         out.push(severity, &codes::FOREIGN_NAMESPACE, path, message).value(shown(matcher));
@@ -362,16 +370,12 @@ fn check_breadth(silence: &Silence, selection: &Selection, facts: &Facts<'_>, ou
         }
         Some(Breadth::Narrow) | None => return,
     }
-    let bare: Vec<String> = selection
-        .selecting
-        .iter()
-        .filter(|selecting| !selecting.enforces)
-        .map(super::tenancy::Selecting::name)
-        .collect();
-    if selection.all_enforce() {
+    let bare: Vec<String> =
+        selection.selecting.iter().filter(|selecting| !selecting.enforces).map(Selecting::name).collect();
+    if selection.decides() && selection.all_enforce() {
         let message = format!("the silence mutes every alert of namespace {}", silence.metadata.namespace);
         out.warn(&codes::BROAD, path, message);
-    } else if selection.decides() && !settings.allow_broad {
+    } else if !bare.is_empty() && !settings.allow_broad {
         let message =
             format!("no matcher pins a value, so {} would mute alerts of every kind", bare.join(", "));
         out.deny(&codes::BROAD, path, message).value(fingerprint(&matchers));
@@ -380,44 +384,45 @@ fn check_breadth(silence: &Silence, selection: &Selection, facts: &Facts<'_>, ou
     }
 }
 
-/// The size that Alertmanager measures, estimated: field headers, the id, three times and the texts.
+/// The size that Alertmanager measures, estimated: field headers, the id, three times and the texts. The tightest of the
+/// selecting Alertmanagers decides.
 fn check_size(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
     const FIXED: usize = 38 + 3 * 14 + 8;
     const PER_MATCHER: usize = 8;
-    let label = &facts.settings.silence.namespace_label;
-    let metadata = &silence.metadata;
-    for selecting in &selection.selecting {
-        let limit = selecting.alertmanager.spec.additional_args.iter().find_map(|argument| {
-            (argument.name == "silences.max-silence-size-bytes")
-                .then(|| argument.value.parse::<usize>().ok())?
-        });
-        let Some(limit) = limit.filter(|limit| *limit > 0) else { continue };
-        let matchers = effective(written(silence, label), selecting.enforces, label, &metadata.namespace);
-        let texts: usize =
-            matchers.iter().map(|matcher| matcher.name.len() + matcher.value.len() + PER_MATCHER).sum();
-        let created_by = metadata.namespace.len() + 1 + metadata.shown_name().len();
-        let size = FIXED + texts + created_by + silence.spec.comment.trim().len();
-        if size > limit {
-            let message = format!("about {size} bytes, and {} takes {limit}", selecting.name());
-            let severity = if selection.decides() { Severity::Error } else { Severity::Warning };
-            out.push(severity, &codes::TOO_LARGE, FieldPath::of(&["spec"]), message).value(size.to_string());
-        }
+    let limit_of = |selecting: &Selecting| {
+        let arguments = &selecting.alertmanager.spec.additional_args;
+        let limit = arguments.iter().find(|argument| argument.name == "silences.max-silence-size-bytes")?;
+        limit.value.parse::<usize>().ok().filter(|limit| *limit > 0)
+    };
+    let limits = selection.selecting.iter().filter_map(|selecting| Some((limit_of(selecting)?, selecting)));
+    let Some((limit, selecting)) = limits.min_by_key(|(limit, _)| *limit) else { return };
+    let (label, metadata) = (&facts.settings.silence.namespace_label, &silence.metadata);
+    let matchers = effective(written(silence, label), selecting.enforces, label, &metadata.namespace);
+    let texts: usize =
+        matchers.iter().map(|matcher| matcher.name.len() + matcher.value.len() + PER_MATCHER).sum();
+    let created_by = metadata.namespace.len() + 1 + metadata.shown_name().len();
+    let size = FIXED + texts + created_by + silence.spec.comment.trim().len();
+    if size > limit {
+        let message = format!("about {size} bytes, and {} takes {limit}", selecting.name());
+        out.deny(&codes::TOO_LARGE, FieldPath::of(&["spec"]), message).value(size.to_string());
     }
 }
 
-fn check_duplicates(silence: &Silence, facts: &Facts<'_>, out: &mut Findings) {
+/// Another Silence that is sent alike, in a window that overlaps. Lists that differ only by the own-namespace matcher are
+/// sent alike where every Alertmanager adds it.
+fn check_duplicates(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
     let Ok(window) = resolve(silence, facts.now) else { return };
-    let others = facts.view.silences.with_term(&fingerprint(&silence.spec.matchers)).unwrap_or_default();
-    for other in others {
-        let same = other.metadata.name == silence.metadata.name;
-        if same || other.metadata.namespace != silence.metadata.namespace || other.metadata.is_terminating() {
-            continue;
-        }
-        if resolve(&other, facts.now).is_ok_and(|theirs| theirs.overlaps(window)) {
-            let message =
-                format!("Silence {} has the same matchers and an overlapping window", other.metadata.name);
-            out.warn(&codes::DUPLICATE, FieldPath::spec("matchers"), message);
-            return;
-        }
+    let (metadata, matchers) = (&silence.metadata, &silence.spec.matchers);
+    let others = facts.view.silences.with_term(&likeness(matchers, &metadata.namespace)).unwrap_or_default();
+    let twin = others.iter().find(|other| {
+        other.metadata.name != metadata.name
+            && !other.metadata.is_terminating()
+            && (selection.all_enforce() || fingerprint(&other.spec.matchers) == fingerprint(matchers))
+            && resolve(other, facts.now).is_ok_and(|theirs| theirs.overlaps(window))
+    });
+    if let Some(twin) = twin {
+        let message =
+            format!("Silence {} has the same matchers and an overlapping window", twin.metadata.name);
+        out.warn(&codes::DUPLICATE, FieldPath::spec("matchers"), message);
     }
 }

@@ -124,8 +124,8 @@ fn lookup(
 
 /// Does this Alertmanager get the namespace matcher for silences of that namespace?
 fn enforces(alertmanager: &Alertmanager, namespace: &str) -> bool {
-    let injected = alertmanager.spec.namespace_injection == Some(true)
-        || alertmanager.metadata.annotation(names::NAMESPACE_INJECTION) == Some("true");
+    let annotated = || alertmanager.metadata.annotation(names::NAMESPACE_INJECTION) == Some("true");
+    let injected = alertmanager.spec.namespace_injection.unwrap_or_else(annotated);
     // Injection may only tighten; an empty or unknown strategy is the default one.
     injected
         || match alertmanager.spec.alertmanager_config_matcher_strategy.r#type.as_str() {
@@ -140,15 +140,22 @@ pub fn namespace_matcher(label: &str, namespace: &str) -> Matcher {
     Matcher { name: label.to_owned(), value: namespace.to_owned(), match_type: Some(MatchType::Equal) }
 }
 
-/// The matchers that the user wrote: without those that usher injected itself, exact repetitions once.
-pub fn written(silence: &Object<SilenceSpec>, label: &str) -> Vec<Matcher> {
+/// The position of the matcher that usher itself put into the spec, if it did.
+///
+/// The record is honoured only for the exact own-namespace matcher, so that forging it gains nothing.
+pub fn injected(silence: &Object<SilenceSpec>, label: &str) -> Option<usize> {
+    let record = silence.metadata.annotation(names::INJECTED_MATCHERS)?;
     let own = namespace_matcher(label, &silence.metadata.namespace);
-    // The record is honoured only for the exact own-namespace matcher, so that forging it gains nothing.
-    let injected = silence.metadata.annotation(names::INJECTED_MATCHERS) == Some(shown(&own).as_str());
+    let position = silence.spec.matchers.iter().position(|matcher| equal(matcher, &own));
+    position.filter(|_| record == shown(&own))
+}
+
+/// The matchers that the user wrote: without the injected one, exact repetitions once.
+pub fn written(silence: &Object<SilenceSpec>, label: &str) -> Vec<Matcher> {
+    let injected = injected(silence, label);
     let mut matchers: Vec<Matcher> = Vec::with_capacity(silence.spec.matchers.len());
-    for matcher in &silence.spec.matchers {
-        let same = |other: &Matcher| equal(other, matcher);
-        if !(matchers.iter().any(same) || injected && equal(&own, matcher)) {
+    for (index, matcher) in silence.spec.matchers.iter().enumerate() {
+        if injected != Some(index) && !matchers.iter().any(|other| equal(other, matcher)) {
             matchers.push(matcher.clone());
         }
     }
@@ -174,12 +181,25 @@ pub fn shown(matcher: &Matcher) -> String {
     format!("{}{}{:?}", matcher.name, matcher.kind().as_str(), matcher.value)
 }
 
+/// A matcher for a message: its value is cut.
+pub fn brief(matcher: &Matcher) -> String {
+    format!("{}{}{}", matcher.name, matcher.kind().as_str(), crate::rule::quoted(&matcher.value))
+}
+
 /// A word that two lists share exactly when they hold the same matchers, in whatever order.
 pub fn fingerprint(matchers: &[Matcher]) -> String {
     let mut shown: Vec<String> = matchers.iter().map(shown).collect();
     shown.sort_unstable();
     shown.dedup();
     shown.join(",")
+}
+
+/// A word that silences of one namespace share when they may be sent alike: an own-namespace matcher, which enforcement
+/// adds anyway, makes no difference. (With another `--silence-namespace-label` it does: then only equal lists share.)
+pub fn likeness(matchers: &[Matcher], namespace: &str) -> String {
+    let own = namespace_matcher("namespace", namespace);
+    let others: Vec<Matcher> = matchers.iter().filter(|matcher| !equal(matcher, &own)).cloned().collect();
+    format!("{namespace}/{}", fingerprint(&others))
 }
 
 impl Matcher {

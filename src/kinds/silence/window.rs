@@ -33,7 +33,11 @@ pub(super) fn resolve(silence: &Object<SilenceSpec>, now: Timestamp) -> Result<W
         return Ok(Window { start, end });
     }
     let duration = spec.duration.as_deref().ok_or(Problem::NoEnd)?;
-    let seconds = duration.parse::<Span>().map_err(|_| Problem::Empty)?.as_seconds();
+    let seconds = match duration.parse::<Span>() {
+        Ok(span) => span.as_seconds(),
+        Err(crate::model::duration::Error::Overflow) => return Err(Problem::TooFar),
+        Err(crate::model::duration::Error::Syntax) => return Err(Problem::Empty),
+    };
     if seconds == 0 {
         return Err(Problem::Empty);
     }

@@ -103,8 +103,12 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Place>, Error> {
             places.push(Place::File(path.clone()));
             continue;
         }
-        let walk =
-            ignore::WalkBuilder::new(path).require_git(false).sort_by_file_name(std::ffi::OsStr::cmp).build();
+        let walk = ignore::WalkBuilder::new(path)
+            .require_git(false)
+            // A mounted ConfigMap is a directory of symlinks.
+            .follow_links(true)
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .build();
         for entry in walk {
             let entry =
                 entry.map_err(|source| Error::Walk { path: shown.clone(), source: Box::new(source) })?;
