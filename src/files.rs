@@ -223,7 +223,7 @@ fn repeated_below(
         NodeValue::Map(entries) => {
             let mut seen = std::collections::HashSet::new();
             for entry in entries {
-                let path = path.field(entry.key.as_str());
+                let path = path.key(entry.key.as_str());
                 if !seen.insert(entry.key.as_str()) {
                     found.push((path.clone(), entry.key_span.clone()));
                 }

@@ -48,7 +48,7 @@ fn ask(case: &Case, phase: Phase, object: &Value) -> (Value, Option<Findings>) {
     let kind = case.kind();
     let admission = kind.admission.as_ref().unwrap_or_else(|| panic!("{}: no rules", case.name()));
     let body = serde_json::to_vec(&review(case, object)).unwrap();
-    let answer = door(case).answer(phase, kind, admission, &body).unwrap();
+    let answer = (admission.answer)(&door(case), phase, kind, &body).unwrap();
     let response: Value = serde_json::from_slice(&answer.body).unwrap();
     (response["response"].clone(), answer.verdict.findings().cloned())
 }

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::kinds::KindInfo;
-use crate::review::admit::{Source, Subject};
 use crate::review::door::denied;
 use crate::rule::path::Segment;
 use crate::rule::{Facts, FieldPath, Findings, Severity};
@@ -43,8 +42,7 @@ pub fn judge(kind: &'static KindInfo, object: &Value, namespace: &str, facts: &F
         map.remove("status");
     }
     let defaulted = stored.clone();
-    let namespace = stored["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-    mutate(kind, &mut stored, &namespace, facts);
+    mutate(kind, &mut stored, facts);
     schema.apply_defaults(&mut stored);
 
     let mut shape = Findings::default();
@@ -56,8 +54,7 @@ pub fn judge(kind: &'static KindInfo, object: &Value, namespace: &str, facts: &F
     let fits = !shape.denies();
     findings.append(shape);
     if let Some(admission) = kind.admission.as_ref().filter(|_| fits) {
-        let subject = Subject { object: Source::Tree(&stored), old: None, namespace: &namespace };
-        match (admission.validate)(&subject, facts) {
+        match (admission.judge)(&stored, facts) {
             Ok(rules) => findings.append(rules),
             Err(undecodable) => findings.append(denied(undecodable)),
         }
@@ -88,10 +85,9 @@ fn place(object: &mut Value, kind: &KindInfo, namespace: &str) {
 }
 
 /// What the mutating door would do; an object that does not decode passes it unchanged.
-fn mutate(kind: &KindInfo, object: &mut Value, namespace: &str, facts: &Facts<'_>) {
+fn mutate(kind: &KindInfo, object: &mut Value, facts: &Facts<'_>) {
     let Some(mutate) = kind.admission.as_ref().and_then(|admission| admission.mutate) else { return };
-    let subject = Subject { object: Source::Tree(object), old: None, namespace };
-    let Ok(edits) = mutate(&subject, facts) else { return };
+    let Ok(edits) = mutate(object, facts) else { return };
     let mut patched = object.clone();
     if edits.apply(&mut patched).is_ok() {
         *object = patched;
@@ -123,7 +119,7 @@ fn places<'a>(at: &[&str], object: &'a Value) -> Vec<(FieldPath, &'a Value)> {
                     items.iter().enumerate().map(|(index, item)| (path.index(index), item)).collect()
                 }
                 (name, _) => {
-                    value.get(name).map(|value| (path.field(name), value)).into_iter().collect::<Vec<_>>()
+                    value.get(name).map(|value| (path.key(name), value)).into_iter().collect::<Vec<_>>()
                 }
             })
             .collect();

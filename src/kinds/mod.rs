@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::model::object::Object;
+use crate::review::admit::{JudgeTree, MutateTree};
+use crate::review::door::AnswerReview;
 use crate::review::edits::Edits;
 use crate::rule::{Facts, Findings, Rule};
 
@@ -69,12 +71,14 @@ pub struct KindInfo {
 pub struct Admission {
     /// The rules that live in the kind's folder.
     pub rules: &'static [&'static Rule],
-    /// Judges a CREATE or an UPDATE.
-    pub validate: crate::review::admit::Validate,
-    /// Records what the mutating door changes; `None` when nothing is ever changed.
-    pub mutate: Option<crate::review::admit::Mutate>,
-    /// Judges a DELETE; `None` when the kind does not ask for it.
-    pub delete: Option<crate::review::admit::Delete>,
+    /// The webhook door.
+    pub answer: AnswerReview,
+    /// The offline door.
+    pub judge: JudgeTree,
+    /// The offline door's mutation; `None` when the kind is never changed and has no mutating webhook.
+    pub mutate: Option<MutateTree>,
+    /// Does the kind ask to see removals?
+    pub sees_delete: bool,
     /// Seconds that the API server waits for the webhook.
     pub timeout_seconds: i32,
 }

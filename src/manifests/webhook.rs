@@ -45,7 +45,7 @@ pub fn configurations(target: &Target, ca_bundle: Option<&str>) -> Vec<Value> {
             "Fail",
             client(Phase::Validate),
         ));
-        if admission.delete.is_some() {
+        if admission.sees_delete {
             let mut entry = entry(kind, admission, "delete", &["DELETE"], "Ignore", client(Phase::Validate));
             entry["timeoutSeconds"] = json!(3);
             validating.push(entry);

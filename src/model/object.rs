@@ -4,10 +4,11 @@
 //! object, is skipped. Nothing here is written back: mutation is a list of edits against the raw object.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 /// What rules know of `metadata`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -25,12 +26,49 @@ pub struct Meta {
     pub resource_version: String,
     /// `None` and empty are different for a patch that wants to add one.
     pub labels: Option<BTreeMap<String, String>>,
-    /// As the labels.
+    /// As the labels; kubectl's copy of the whole object is left out.
+    #[serde(deserialize_with = "annotations")]
     pub annotations: Option<BTreeMap<String, String>>,
     /// Empty in the mutating call of a CREATE and in files.
     pub creation_timestamp: Option<Timestamp>,
     /// Set when the object is being deleted.
     pub deletion_timestamp: Option<Timestamp>,
+}
+
+/// kubectl's copy of the whole object: no rule reads it, and it doubles what is decoded and kept.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Reads annotations and skips [`LAST_APPLIED`].
+fn annotations<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, String>>, D::Error> {
+    struct Annotations;
+
+    impl<'de> Visitor<'de> for Annotations {
+        type Value = Option<BTreeMap<String, String>>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a map of strings")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut annotations = BTreeMap::new();
+            while let Some(key) = map.next_key::<String>()? {
+                if key == LAST_APPLIED {
+                    map.next_value::<IgnoredAny>()?;
+                } else {
+                    annotations.insert(key, map.next_value()?);
+                }
+            }
+            Ok(Some(annotations))
+        }
+    }
+
+    deserializer.deserialize_any(Annotations)
 }
 
 impl Meta {

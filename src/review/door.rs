@@ -5,11 +5,13 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 
-use super::admit::{Source, Subject, Undecodable};
+use super::admit::{self, Undecodable, decode_raw};
 use super::envelope::{BadReview, Request, read};
 use super::verdict::Verdict;
-use crate::kinds::{Admission, KindInfo};
+use crate::kinds::{Kind, KindInfo};
+use crate::model::object::Object;
 use crate::rule::{Facts, Findings, Operation};
 use crate::schema::codes::NOT_OF_ITS_KIND;
 use crate::settings::Settings;
@@ -88,67 +90,112 @@ impl Door {
     pub fn new(settings: Arc<Settings>, view: Arc<View>) -> Self {
         Self { settings, view, clock: Clock::System }
     }
+}
 
-    /// Answers one review about a kind that has rules.
-    ///
-    /// # Errors
-    /// When the body is no review about that kind.
-    pub fn answer(
-        &self,
-        phase: Phase,
-        kind: &'static KindInfo,
-        admission: &'static Admission,
-        body: &[u8],
-    ) -> Result<Answer, BadReview> {
-        let request = read(body, kind)?;
-        let (verdict, undecodable) = self.judge(phase, admission, &request);
-        let body = verdict.encode(&request.uid, kind, &request.name);
-        Ok(Answer { body, verdict, operation: request.operation, dry_run: request.dry_run, undecodable })
+/// Answers one review about a kind.
+pub type AnswerReview = fn(&Door, Phase, &'static KindInfo, &[u8]) -> Result<Answer, BadReview>;
+
+/// Answers one review about a kind.
+///
+/// # Errors
+/// When the body is no review about that kind.
+pub fn answer<K: Kind>(
+    door: &Door,
+    phase: Phase,
+    kind: &'static KindInfo,
+    body: &[u8],
+) -> Result<Answer, BadReview> {
+    match read::<Object<K::Spec>>(body, kind) {
+        Ok(mut request) => {
+            place(&mut request);
+            let verdict = judge::<K>(door, phase, &request);
+            Ok(encode(verdict, &request, kind, false))
+        }
+        // Perhaps only an object is not of its kind: then the review itself is good.
+        Err(BadReview::NotJson(_)) => answer_raw::<K>(door, phase, kind, body),
+        Err(other) => Err(other),
     }
+}
 
-    fn judge(&self, phase: Phase, admission: &Admission, request: &Request<'_>) -> (Verdict, bool) {
-        let allowed = || Verdict::Allowed(Findings::default());
-        if !request.sub_resource.is_empty() {
-            return (allowed(), false);
+/// The same for a review with an object that does not decode.
+///
+/// Mutation comes before schema validation, so ill-typed objects arrive there and pass unpatched; the schema says what
+/// is wrong. Validation denies them with the place. A stored object that does not decode is no obstacle to replacing or
+/// removing it.
+fn answer_raw<K: Kind>(
+    door: &Door,
+    phase: Phase,
+    kind: &'static KindInfo,
+    body: &[u8],
+) -> Result<Answer, BadReview> {
+    let raw = read::<&RawValue>(body, kind)?;
+    let object = raw.object.map(decode_raw::<Object<K::Spec>>).transpose();
+    let old_object = raw.old_object.and_then(|old| decode_raw::<Object<K::Spec>>(old).ok());
+    let (object, undecodable) = match object {
+        Ok(object) => (object, None),
+        Err(undecodable) => (None, Some(undecodable)),
+    };
+    let mut request = Request {
+        uid: raw.uid,
+        operation: raw.operation,
+        sub_resource: raw.sub_resource,
+        namespace: raw.namespace,
+        name: raw.name,
+        dry_run: raw.dry_run,
+        user: raw.user,
+        object,
+        old_object,
+    };
+    place(&mut request);
+    let verdict = match undecodable {
+        Some(undecodable) if phase == Phase::Validate && request.sub_resource.is_empty() => {
+            denied(undecodable).into()
         }
-        let facts = Facts {
-            operation: request.operation,
-            user: &request.user,
-            now: self.clock.now(),
-            settings: &self.settings,
-            view: &self.view,
-        };
-        let (object, old) = match request.operation {
-            Operation::Delete => (request.old_object, None),
-            _ => (request.object, request.old_object),
-        };
-        // The envelope has made sure of it.
-        let Some(object) = object else { return (allowed(), false) };
-        let subject = Subject {
-            object: Source::Text(object.get()),
-            old: old.map(|old| Source::Text(old.get())),
-            namespace: &request.namespace,
-        };
-        match (phase, request.operation) {
-            (Phase::Mutate, Operation::Delete) => (allowed(), false),
-            // Mutation comes before schema validation, so ill-typed objects arrive; the schema says what is wrong.
-            (Phase::Mutate, _) => match admission.mutate.map(|mutate| mutate(&subject, &facts)) {
-                Some(Ok(edits)) => (Verdict::Patched(edits), false),
-                Some(Err(_)) => (allowed(), true),
-                None => (allowed(), false),
-            },
-            (Phase::Validate, Operation::Delete) => {
-                match admission.delete.map(|delete| delete(&subject, &facts)) {
-                    Some(Ok(findings)) => (findings.into(), false),
-                    Some(Err(_)) => (allowed(), true),
-                    None => (allowed(), false),
-                }
-            }
-            (Phase::Validate, _) => match (admission.validate)(&subject, &facts) {
-                Ok(findings) => (findings.into(), false),
-                Err(undecodable) => (denied(undecodable).into(), true),
-            },
+        _ => judge::<K>(door, phase, &request),
+    };
+    Ok(encode(verdict, &request, kind, true))
+}
+
+/// The namespace of the request is that of its object, also while the object does not carry it yet.
+fn place<S>(request: &mut Request<'_, Object<S>>) {
+    if let Some(object) = &mut request.object
+        && object.metadata.namespace.is_empty()
+    {
+        object.metadata.namespace.push_str(&request.namespace);
+    }
+}
+
+fn encode<T>(
+    verdict: Verdict,
+    request: &Request<'_, T>,
+    kind: &'static KindInfo,
+    undecodable: bool,
+) -> Answer {
+    let body = verdict.encode(&request.uid, kind, &request.name);
+    Answer { body, verdict, operation: request.operation, dry_run: request.dry_run, undecodable }
+}
+
+fn judge<K: Kind>(door: &Door, phase: Phase, request: &Request<'_, Object<K::Spec>>) -> Verdict {
+    let facts = Facts {
+        operation: request.operation,
+        user: &request.user,
+        now: door.clock.now(),
+        settings: &door.settings,
+        view: &door.view,
+    };
+    let old = request.old_object.as_ref();
+    match (phase, request.operation, &request.object) {
+        _ if !request.sub_resource.is_empty() => Verdict::Allowed(Findings::default()),
+        (Phase::Validate, Operation::Delete, _) => {
+            old.map(|old| admit::delete::<K>(old, &facts)).unwrap_or_default().into()
         }
+        (Phase::Mutate, Operation::Create | Operation::Update, Some(object)) => {
+            Verdict::Patched(admit::mutate::<K>(object, old, &facts))
+        }
+        (Phase::Validate, Operation::Create | Operation::Update, Some(object)) => {
+            admit::validate::<K>(object, old, &facts).into()
+        }
+        _ => Verdict::Allowed(Findings::default()),
     }
 }
 

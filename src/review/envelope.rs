@@ -1,10 +1,9 @@
-//! Reads an AdmissionReview without copying it: the envelope borrows from the body, the objects stay raw text until
-//! their kind decodes them.
+//! Reads an AdmissionReview without copying it: the envelope borrows from the body, and the objects are decoded in the
+//! same pass.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::kinds::KindInfo;
 use crate::rule::{Operation, User};
@@ -13,9 +12,9 @@ use crate::rule::{Operation, User};
 /// values, and the objects here are skipped over first.
 pub const DEEPEST: usize = 128;
 
-/// A request to admit something.
+/// A request to admit something. The objects are decoded while the envelope is read, or left raw.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct Request<'a, T> {
     /// Echoed in the answer.
     pub uid: Cow<'a, str>,
     /// What is being done.
@@ -31,9 +30,9 @@ pub struct Request<'a> {
     /// Who asks.
     pub user: User,
     /// The new object.
-    pub object: Option<&'a RawValue>,
+    pub object: Option<T>,
     /// The stored object.
-    pub old_object: Option<&'a RawValue>,
+    pub old_object: Option<T>,
 }
 
 /// Why a body is no review that usher can answer. The API server reports these as failures of the webhook.
@@ -93,18 +92,18 @@ impl BadReview {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RawReview<'a> {
+struct RawReview<'a, T> {
     #[serde(borrow, default)]
     api_version: Cow<'a, str>,
     #[serde(borrow, default)]
     kind: Cow<'a, str>,
-    #[serde(borrow)]
-    request: Option<RawRequest<'a>>,
+    #[serde(borrow, bound(deserialize = "T: Deserialize<'de>"))]
+    request: Option<RawRequest<'a, T>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RawRequest<'a> {
+struct RawRequest<'a, T> {
     #[serde(borrow, default)]
     uid: Cow<'a, str>,
     #[serde(borrow)]
@@ -121,10 +120,10 @@ struct RawRequest<'a> {
     dry_run: Option<bool>,
     #[serde(default)]
     user_info: RawUser,
-    #[serde(borrow, default)]
-    object: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    old_object: Option<&'a RawValue>,
+    #[serde(default = "nothing", bound(deserialize = "T: Deserialize<'de>"))]
+    object: Option<T>,
+    #[serde(default = "nothing", bound(deserialize = "T: Deserialize<'de>"))]
+    old_object: Option<T>,
 }
 
 #[derive(Deserialize)]
@@ -135,22 +134,29 @@ struct RawKind<'a> {
     kind: Cow<'a, str>,
 }
 
+fn nothing<T>() -> Option<T> {
+    None
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RawUser {
     username: String,
-    groups: Option<Vec<String>>,
 }
 
-/// Reads the body of a review about `expected`.
+/// Reads the body of a review about `expected`. With objects of their own type it is one pass over the body; an object
+/// that is not of that type then makes the whole body unreadable, and reading it again with raw objects tells which.
 ///
 /// # Errors
 /// When the body is not such a review; the texts tell the caller what to send.
-pub fn read<'a>(body: &'a [u8], expected: &KindInfo) -> Result<Request<'a>, BadReview> {
+pub fn read<'a, T: Deserialize<'a>>(
+    body: &'a [u8],
+    expected: &KindInfo,
+) -> Result<Request<'a, T>, BadReview> {
     if is_too_deep(body) {
         return Err(BadReview::TooDeep);
     }
-    let review: RawReview<'a> =
+    let review: RawReview<'a, T> =
         serde_json::from_slice(body).map_err(|error| BadReview::NotJson(error.to_string()))?;
     if review.api_version != "admission.k8s.io/v1" || review.kind != "AdmissionReview" {
         let got = format!("{:?} {:?}", cut(&review.api_version), cut(&review.kind));
@@ -175,8 +181,7 @@ pub fn read<'a>(body: &'a [u8], expected: &KindInfo) -> Result<Request<'a>, BadR
             });
         }
     }
-    let present = |value: Option<&'a RawValue>| value.filter(|raw| raw.get() != "null");
-    let (object, old_object) = (present(request.object), present(request.old_object));
+    let (object, old_object) = (request.object, request.old_object);
     let missing = match operation {
         Operation::Create | Operation::Update if object.is_none() => Some("object"),
         Operation::Update | Operation::Delete if old_object.is_none() => Some("oldObject"),
@@ -192,7 +197,7 @@ pub fn read<'a>(body: &'a [u8], expected: &KindInfo) -> Result<Request<'a>, BadR
         namespace: request.namespace,
         name: request.name,
         dry_run: request.dry_run.unwrap_or(false),
-        user: User { name: request.user_info.username, groups: request.user_info.groups.unwrap_or_default() },
+        user: User { name: request.user_info.username },
         object,
         old_object,
     })
@@ -206,8 +211,7 @@ fn cut(text: &str) -> &str {
 /// Is the nesting deeper than [`DEEPEST`]? Few bodies have that many opening brackets at all, so nearly every review
 /// is decided by counting them.
 fn is_too_deep(body: &[u8]) -> bool {
-    let openers = body.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
-    if openers <= DEEPEST {
+    if memchr::memchr2_iter(b'{', b'[', body).nth(DEEPEST).is_none() {
         return false;
     }
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
@@ -232,6 +236,8 @@ fn is_too_deep(body: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use serde_json::value::RawValue;
 
     use super::*;
     use crate::kinds::silence;
@@ -265,7 +271,11 @@ mod tests {
             (deep, "too_deep"),
         ];
         for (body, label) in cases {
-            assert_eq!(read(body.as_bytes(), &silence::KIND).unwrap_err().label(), label, "{body}");
+            assert_eq!(
+                read::<&RawValue>(body.as_bytes(), &silence::KIND).unwrap_err().label(),
+                label,
+                "{body}"
+            );
         }
     }
 
@@ -276,19 +286,19 @@ mod tests {
             "[".repeat(300),
             "{".repeat(300)
         ));
-        assert!(read(body.as_bytes(), &silence::KIND).is_ok());
+        assert!(read::<&RawValue>(body.as_bytes(), &silence::KIND).is_ok());
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_answered(body in proptest::collection::vec(any::<u8>(), 0..512)) {
-            let _ = read(&body, &silence::KIND);
+            let _ = read::<&RawValue>(&body, &silence::KIND);
         }
 
         #[test]
         fn any_json_request_is_answered(uid in ".{0,8}", operation in "CREATE|UPDATE|DELETE|X", object in "null|\\{\\}|1|\"x\"") {
             let body = review(&format!(r#"{{"uid":{},"operation":"{operation}",{KIND},"object":{object}}}"#, serde_json::json!(uid)));
-            let _ = read(body.as_bytes(), &silence::KIND);
+            let _ = read::<&RawValue>(body.as_bytes(), &silence::KIND);
         }
     }
 }

@@ -39,8 +39,6 @@ impl Operation {
 pub struct User {
     /// `userInfo.username`; empty when nobody asks.
     pub name: String,
-    /// `userInfo.groups`.
-    pub groups: Vec<String>,
 }
 
 /// The knowledge that one judgement rests on.

@@ -3,13 +3,14 @@
 //! Paths are built only when a finding is made, so the happy road pays nothing for them. They have two forms: the
 //! dotted one that Kubernetes uses in `details.causes`, and the JSON pointer that patches and source maps use.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Segment {
     /// A named field.
-    Field(String),
+    Field(Cow<'static, str>),
     /// An item of a list.
     Index(usize),
 }
@@ -25,25 +26,33 @@ impl FieldPath {
     }
 
     /// The path of nested fields below the object: `FieldPath::of(&["spec", "comment"])`.
-    pub fn of(fields: &[&str]) -> Self {
-        Self(fields.iter().map(|field| Segment::Field((*field).to_owned())).collect())
+    pub fn of(fields: &[&'static str]) -> Self {
+        Self(fields.iter().map(|field| Segment::Field(Cow::Borrowed(field))).collect())
     }
 
     /// The path of a field below `spec`, the most common start.
-    pub fn spec(field: &str) -> Self {
+    pub fn spec(field: &'static str) -> Self {
         Self::of(&["spec", field])
     }
 
     /// The path of one annotation.
     pub fn annotation(key: &str) -> Self {
-        Self::of(&["metadata", "annotations", key])
+        Self::of(&["metadata", "annotations"]).key(key)
     }
 
     /// This path, one field deeper.
     #[must_use]
-    pub fn field(&self, name: impl Into<String>) -> Self {
+    pub fn field(&self, name: &'static str) -> Self {
         let mut path = self.clone();
-        path.0.push(Segment::Field(name.into()));
+        path.0.push(Segment::Field(Cow::Borrowed(name)));
+        path
+    }
+
+    /// This path, one field deeper, by a name that the object brought along.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Self {
+        let mut path = self.clone();
+        path.0.push(Segment::Field(Cow::Owned(name.to_owned())));
         path
     }
 
@@ -153,7 +162,7 @@ mod tests {
             items.push(value);
             path = path.field("items").index(index);
             for key in &keys {
-                path = path.field(key.as_str());
+                path = path.key(key);
             }
             let object = json!({ "items": items });
             prop_assert_eq!(object.pointer(&path.pointer()), Some(&json!("found")));

@@ -13,7 +13,7 @@ impl Schema {
             if matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
                 continue;
             }
-            let path = FieldPath::root().field(name.as_str());
+            let path = FieldPath::root().key(name.as_str());
             match self.properties.get(name) {
                 Some(property) => property.find_unknown(value, &path, &mut unknown),
                 None => unknown.push(path),
@@ -26,7 +26,7 @@ impl Schema {
         match value {
             Value::Object(map) => {
                 for (name, value) in map {
-                    let path = path.field(name.as_str());
+                    let path = path.key(name.as_str());
                     match (self.properties.get(name), &self.additional) {
                         (Some(schema), _) => schema.find_unknown(value, &path, unknown),
                         (None, Some(schema)) => schema.find_unknown(value, &path, unknown),
@@ -54,7 +54,9 @@ impl Schema {
         for segment in holders {
             schema = match segment {
                 Segment::Index(_) => schema.items.as_deref()?,
-                Segment::Field(name) => schema.properties.get(name).or(schema.additional.as_deref())?,
+                Segment::Field(name) => {
+                    schema.properties.get(name.as_ref()).or(schema.additional.as_deref())?
+                }
             };
         }
         let Segment::Field(wrong) = last else { return None };

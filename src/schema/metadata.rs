@@ -87,7 +87,7 @@ fn check_fields(map: &Map<String, Value>, fields: &[Field], path: &FieldPath, ou
                 let near = crate::rule::nearest::nearest(name, fields.iter().map(|(field, _)| *field));
                 let finding = out.deny(
                     &codes::UNKNOWN_FIELD,
-                    path.field(name.as_str()),
+                    path.key(name.as_str()),
                     format!("unknown field {name:?}"),
                 );
                 if let Some(near) = near {
@@ -95,7 +95,7 @@ fn check_fields(map: &Map<String, Value>, fields: &[Field], path: &FieldPath, ou
                 }
             }
             Some((_, fits)) if !value.is_null() && !fits(value) => {
-                out.deny(&codes::TYPE, path.field(name.as_str()), format!("{name} has the wrong type"));
+                out.deny(&codes::TYPE, path.key(name.as_str()), format!("{name} has the wrong type"));
             }
             Some(_) => {}
         }
@@ -148,7 +148,7 @@ fn check_labels(metadata: &Map<String, Value>, path: &FieldPath, out: &mut Findi
         if !is_qualified(key) {
             out.deny(
                 &codes::METADATA,
-                path.field(key.as_str()),
+                path.key(key.as_str()),
                 format!("{} is not a label name", quoted(key)),
             );
         }
@@ -156,7 +156,7 @@ fn check_labels(metadata: &Map<String, Value>, path: &FieldPath, out: &mut Findi
         if !(value.is_empty() || is_name_part(value)) {
             out.deny(
                 &codes::METADATA,
-                path.field(key.as_str()),
+                path.key(key.as_str()),
                 format!("{} is not a label value", quoted(value)),
             );
         }
@@ -171,7 +171,7 @@ fn check_annotations(metadata: &Map<String, Value>, path: &FieldPath, out: &mut 
         if !is_qualified(&key.to_lowercase()) {
             out.deny(
                 &codes::METADATA,
-                path.field(key.as_str()),
+                path.key(key.as_str()),
                 format!("{} is not an annotation name", quoted(key)),
             );
         }

@@ -21,7 +21,7 @@ impl Schema {
             if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata")
                 && let Some(value) = object.get(name)
             {
-                schema.judge(value, &root.field(name.as_str()), out);
+                schema.judge(value, &root.key(name.as_str()), out);
             }
         }
     }
@@ -159,7 +159,7 @@ impl Schema {
         }
         for (name, value) in map {
             if let Some(schema) = self.properties.get(name).or(self.additional.as_deref()) {
-                schema.judge(value, &path.field(name.as_str()), out);
+                schema.judge(value, &path.key(name.as_str()), out);
             }
         }
     }
@@ -167,7 +167,7 @@ impl Schema {
 
 fn missing(path: &FieldPath, name: &str, out: &mut Findings) {
     let rule: &'static Rule = &codes::REQUIRED;
-    out.deny(rule, path.field(name), format!("{name} is required"));
+    out.deny(rule, path.key(name), format!("{name} is required"));
 }
 
 /// What a list-map entry is known by.

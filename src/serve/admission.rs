@@ -18,9 +18,9 @@ use http_body_util::BodyExt as _;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::limits::{BODY_TIMEOUT, LARGEST_BODY, Limits};
-use crate::kinds::{Admission, KindInfo, TABLE};
+use crate::kinds::{KindInfo, TABLE};
 use crate::observe::metrics::{FindingLabels, Metrics, ReasonLabel, ReviewLabels, RouteLabels};
-use crate::review::door::{Answer, Door, Phase, path};
+use crate::review::door::{Answer, AnswerReview, Door, Phase, path};
 
 /// What all requests share. The door can be exchanged while serving (tests set clock and settings that way).
 #[derive(Debug, Clone)]
@@ -38,11 +38,12 @@ pub struct Shared {
 struct Route {
     phase: Phase,
     kind: &'static KindInfo,
-    admission: &'static Admission,
+    answer: AnswerReview,
 }
 
 /// The routes of every kind that has rules.
 pub fn router(shared: Shared) -> Router {
+    let shared = Arc::new(shared);
     let mut router = Router::new();
     for kind in TABLE {
         let Some(admission) = &kind.admission else { continue };
@@ -50,10 +51,10 @@ pub fn router(shared: Shared) -> Router {
             if phase == Phase::Mutate && admission.mutate.is_none() {
                 continue;
             }
-            let route = Route { phase, kind, admission };
-            let shared = shared.clone();
+            let route = Route { phase, kind, answer: admission.answer };
+            let shared = Arc::clone(&shared);
             let handler = move |request: Request| {
-                let shared = shared.clone();
+                let shared = Arc::clone(&shared);
                 async move { answer(&shared, route, request).await }
             };
             router = router.route(&path(phase, kind), any(handler));
@@ -95,8 +96,7 @@ impl Drop for InFlight<'_> {
 
 fn judge(shared: &Shared, route: Route, body: &[u8]) -> Response {
     let started = Instant::now();
-    let Route { phase, kind, admission } = route;
-    match shared.door.load().answer(phase, kind, admission, body) {
+    match (route.answer)(&shared.door.load(), route.phase, route.kind, body) {
         Ok(answer) => {
             count(&shared.metrics, route, &answer, started);
             let mut response = Response::new(Body::from(answer.body));

@@ -5,6 +5,7 @@
 //! hold trimmed records, never whole objects, and no secret value ever enters one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
@@ -20,6 +21,26 @@ use records::{
 
 /// Namespace and name; the namespace of cluster-scoped objects is empty.
 pub type Key = (String, String);
+
+/// Something that records are looked up by: a hash of a word and its parts. Two meanings could share a hash, so readers
+/// that must be sure compare what they find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Term(u64);
+
+impl Term {
+    /// The term of a word and its parts.
+    pub fn new(word: &str, parts: &[&str]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (word, parts).hash(&mut hasher);
+        Self(hasher.finish())
+    }
+
+    /// This term and another, in whatever order they come.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+}
 
 /// A resource of the API, as a watch needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +79,8 @@ pub trait Record: Sized + Send + Sync + 'static {
     /// When the object does not have the shape of its kind.
     fn from_object(object: &Value) -> Result<Self, serde_json::Error>;
 
-    /// Words by which the record is looked up, so that no rule walks the whole shelf.
-    fn terms(&self) -> Vec<String> {
+    /// What the record is looked up by, so that no rule walks the whole shelf.
+    fn terms(&self) -> Vec<Term> {
         Vec::new()
     }
 }
@@ -81,7 +102,7 @@ pub enum Standing {
 struct State<R> {
     standing: Standing,
     objects: BTreeMap<Key, Arc<R>>,
-    index: HashMap<String, BTreeSet<Key>>,
+    index: HashMap<Term, BTreeSet<Key>>,
 }
 
 /// The records of one kind. Every reading method gives `None` while the shelf is unknown.
@@ -115,9 +136,9 @@ impl<R: Record> Shelf<R> {
     }
 
     /// The records that have a term, in the order of their keys.
-    pub fn with_term(&self, term: &str) -> Option<Vec<Arc<R>>> {
+    pub fn with_term(&self, term: Term) -> Option<Vec<Arc<R>>> {
         self.read(|state| {
-            let keys = state.index.get(term);
+            let keys = state.index.get(&term);
             keys.into_iter().flatten().filter_map(|key| state.objects.get(key).cloned()).collect()
         })
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Record, Resource};
+use super::{Record, Resource, Term};
 use crate::kinds::account::spec::{AccountSpec, AccountStatus};
 use crate::kinds::contact::spec::{ContactSpec, ContactStatus};
 use crate::kinds::scrape_class::spec::ScrapeClassSpec;
@@ -19,15 +19,8 @@ use crate::model::selector::LabelSelector;
 /// An object of which spec and status are kept in their own types.
 pub type Kept<S, T = serde::de::IgnoredAny> = Object<S, T>;
 
-/// kubectl's copy of the whole object; no rule reads it and it doubles the memory.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
 fn kept<S: DeserializeOwned, T: DeserializeOwned>(object: &Value) -> Result<Kept<S, T>, serde_json::Error> {
-    let mut kept: Kept<S, T> = Object::deserialize(&without_nulls(object))?;
-    if let Some(annotations) = &mut kept.metadata.annotations {
-        annotations.remove(LAST_APPLIED);
-    }
-    Ok(kept)
+    Object::deserialize(&without_nulls(object))
 }
 
 /// The API server drops nulls that have no meaning; in files they are still there.
@@ -68,8 +61,8 @@ macro_rules! records {
                 kept(object).map(Self)
             }
 
-            fn terms(&self) -> Vec<String> {
-                let terms: fn(&$inner) -> Vec<String> = $terms;
+            fn terms(&self) -> Vec<Term> {
+                let terms: fn(&$inner) -> Vec<Term> = $terms;
                 terms(&self.0)
             }
         }
@@ -77,41 +70,43 @@ macro_rules! records {
 }
 
 /// The term of objects that say they are the default.
-pub const DEFAULT: &str = "default";
+pub fn is_default() -> Term {
+    Term::new("default", &[])
+}
 
 /// The term of objects that name an Account; empty for those that rely on the default one.
-pub fn uses_account(name: &str) -> String {
-    format!("account/{name}")
+pub fn uses_account(name: &str) -> Term {
+    Term::new("account", &[name])
 }
 
 /// The term of Monitors that name a Contact; empty for those that rely on the default one.
-pub fn uses_contact(name: &str) -> String {
-    format!("contact/{name}")
+pub fn uses_contact(name: &str) -> Term {
+    Term::new("contact", &[name])
 }
 
 /// The term of objects that were made in an Account.
-pub fn made_in(uid: &str) -> String {
-    format!("account-uid/{uid}")
+pub fn made_in(uid: &str) -> Term {
+    Term::new("account-uid", &[uid])
 }
 
 /// The term of objects with a remote id.
-pub fn has_id(id: &str) -> String {
-    format!("id/{id}")
+pub fn has_id(id: &str) -> Term {
+    Term::new("id", &[id])
 }
 
 /// The term of Contacts that are found by their remote name.
-pub fn has_name(name: &str) -> String {
-    format!("name/{name}")
+pub fn has_name(name: &str) -> Term {
+    Term::new("name", &[name])
 }
 
-fn account_terms(account: &Reference, status: Option<&AccountUse>) -> Vec<String> {
+fn account_terms(account: &Reference, status: Option<&AccountUse>) -> Vec<Term> {
     let made = status.and_then(|status| status.account.as_ref()).map(|account| made_in(&account.uid));
     let id = status.and_then(|status| status.id.as_deref()).map(has_id);
     [Some(uses_account(&account.name)), made, id].into_iter().flatten().collect()
 }
 
-fn default_term(is_default: Option<bool>) -> Vec<String> {
-    if is_default == Some(true) { vec![DEFAULT.to_owned()] } else { Vec::new() }
+fn default_term(says_so: Option<bool>) -> Vec<Term> {
+    if says_so == Some(true) { vec![is_default()] } else { Vec::new() }
 }
 
 records! {

@@ -2,7 +2,7 @@
 
 use crate::model::object::Meta;
 use crate::view::View;
-use crate::view::records::{DEFAULT, made_in, uses_account};
+use crate::view::records::{is_default, made_in, uses_account};
 
 /// The objects that use an Account, as `Kind namespace/name`; `None` while some kind is not known.
 pub fn of(account: &Meta, is_default: bool, view: &View) -> Option<Vec<String>> {
@@ -24,7 +24,7 @@ pub fn of(account: &Meta, is_default: bool, view: &View) -> Option<Vec<String>> 
             found.push(shown);
         }
     };
-    for term in &terms {
+    for term in terms {
         view.contacts.with_term(term)?.iter().for_each(|contact| note("Contact", &contact.metadata));
         view.monitors.with_term(term)?.iter().for_each(|monitor| note("Monitor", &monitor.metadata));
         view.maintenance_windows
@@ -42,7 +42,7 @@ pub fn of(account: &Meta, is_default: bool, view: &View) -> Option<Vec<String>> 
 
 /// The Account that is the default: of several that slipped in, the oldest, then the lowest name.
 pub fn default_account(view: &View) -> Option<Option<String>> {
-    let mut defaults = view.accounts.with_term(DEFAULT)?;
+    let mut defaults = view.accounts.with_term(is_default())?;
     defaults.retain(|account| !account.metadata.is_terminating());
     let oldest = defaults
         .iter()

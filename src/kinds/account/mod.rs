@@ -4,7 +4,7 @@ use kube::CustomResourceExt;
 
 use super::{Admission, Kind, KindInfo};
 use crate::model::object::Object;
-use crate::review::admit;
+use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 
 pub mod codes;
@@ -26,9 +26,10 @@ pub static KIND: KindInfo = KindInfo {
     cel: &[],
     admission: Some(Admission {
         rules: codes::ALL,
-        validate: admit::validate::<Account>,
+        answer: door::answer::<Account>,
+        judge: admit::judge_tree::<Account>,
         mutate: None,
-        delete: Some(admit::delete::<Account>),
+        sees_delete: true,
         timeout_seconds: 10,
     }),
 };

@@ -7,7 +7,7 @@ use crate::model::object::Object;
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Severity, quoted};
 use crate::settings::DeletePolicy;
-use crate::view::records::{DEFAULT, ValueShape};
+use crate::view::records::{ValueShape, is_default};
 
 type Account = Object<AccountSpec>;
 
@@ -65,7 +65,7 @@ fn check_single_default(account: &Account, facts: &Facts<'_>, out: &mut Findings
         return;
     }
     let is_new = account.metadata.creation_timestamp.is_none();
-    let others = facts.view.accounts.with_term(DEFAULT).unwrap_or_default();
+    let others = facts.view.accounts.with_term(is_default()).unwrap_or_default();
     let incumbent = others
         .iter()
         .filter(|other| other.metadata.name != account.metadata.name && !other.metadata.is_terminating())

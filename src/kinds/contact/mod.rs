@@ -5,7 +5,7 @@ use kube::CustomResourceExt;
 use super::{Admission, Cel, Kind, KindInfo};
 use crate::model::cel::has_text;
 use crate::model::object::Object;
-use crate::review::admit;
+use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 
 pub mod codes;
@@ -31,9 +31,10 @@ pub static KIND: KindInfo = KindInfo {
     }],
     admission: Some(Admission {
         rules: codes::ALL,
-        validate: admit::validate::<Contact>,
+        answer: door::answer::<Contact>,
+        judge: admit::judge_tree::<Contact>,
         mutate: None,
-        delete: Some(admit::delete::<Contact>),
+        sees_delete: true,
         timeout_seconds: 10,
     }),
 };

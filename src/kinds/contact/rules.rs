@@ -8,7 +8,7 @@ use crate::kinds::account::dependents::{default_account, listed};
 use crate::model::object::Object;
 use crate::rule::{Facts, FieldPath, Findings, Operation, Severity, quoted};
 use crate::settings::{ContactScope, DeletePolicy};
-use crate::view::records::{self, DEFAULT, has_id, has_name, uses_contact};
+use crate::view::records::{self, has_id, has_name, is_default, uses_contact};
 
 type Contact = Object<ContactSpec>;
 
@@ -92,7 +92,7 @@ fn check_known_id(
 ) {
     let Some(id) = contact.spec.contact.id.as_deref().filter(|id| is_id(id)) else { return };
     let Some(status) = account.and_then(|account| account.status.as_ref()) else { return };
-    let Some(integrations) = facts.view.slack_integrations.with_term(&has_id(id)) else { return };
+    let Some(integrations) = facts.view.slack_integrations.with_term(has_id(id)) else { return };
     let known = status.alert_contacts.iter().flatten().any(|known| known.id.as_deref() == Some(id))
         || integrations
             .iter()
@@ -111,7 +111,7 @@ fn check_same_id(contact: &Contact, facts: &Facts<'_>, out: &mut Findings) {
         (_, Some(name)) if !name.is_empty() => ("name", has_name(name)),
         _ => return,
     };
-    let others = facts.view.contacts.with_term(&term).unwrap_or_default();
+    let others = facts.view.contacts.with_term(term).unwrap_or_default();
     let twin = others.iter().find(|other| {
         other.metadata.name != contact.metadata.name
             && !other.metadata.is_terminating()
@@ -130,7 +130,7 @@ fn check_single_default(contact: &Contact, facts: &Facts<'_>, out: &mut Findings
     }
     let is_new = contact.metadata.creation_timestamp.is_none();
 
-    let others = facts.view.contacts.with_term(DEFAULT).unwrap_or_default();
+    let others = facts.view.contacts.with_term(is_default()).unwrap_or_default();
     let incumbent = others
         .iter()
         .filter(|other| other.metadata.name != contact.metadata.name && !other.metadata.is_terminating())
@@ -156,7 +156,7 @@ fn scope(contact: &ContactSpec, facts: &Facts<'_>) -> String {
 
 /// Is it the Contact that Monitors without one get? Of several defaults that slipped in, the oldest is.
 fn is_the_default(contact: &Contact, facts: &Facts<'_>) -> bool {
-    let defaults = facts.view.contacts.with_term(DEFAULT).unwrap_or_default();
+    let defaults = facts.view.contacts.with_term(is_default()).unwrap_or_default();
     let oldest = defaults
         .iter()
         .filter(|other| {
@@ -175,7 +175,7 @@ fn users(contact: &Contact, facts: &Facts<'_>) -> Vec<String> {
     }
     let mut users = Vec::new();
     for term in terms {
-        for monitor in facts.view.monitors.with_term(&term).unwrap_or_default() {
+        for monitor in facts.view.monitors.with_term(term).unwrap_or_default() {
             if !monitor.metadata.is_terminating() {
                 users.push(format!("{}/{}", monitor.metadata.namespace, monitor.metadata.name));
             }
@@ -206,7 +206,7 @@ pub(super) fn check_delete(contact: &Contact, facts: &Facts<'_>, out: &mut Findi
         && facts
             .view
             .monitors
-            .with_term(&uses_contact(""))
+            .with_term(uses_contact(""))
             .is_some_and(|monitors| monitors.iter().any(|monitor| !monitor.metadata.is_terminating()));
     let denies = relied_on && facts.settings.uptime.account_delete_policy == DeletePolicy::Deny;
     let severity = if denies { Severity::Error } else { Severity::Warning };

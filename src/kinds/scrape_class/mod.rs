@@ -4,7 +4,7 @@ use kube::CustomResourceExt;
 
 use super::{Admission, Kind, KindInfo};
 use crate::model::object::Object;
-use crate::review::admit;
+use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 
 pub mod codes;
@@ -28,9 +28,10 @@ pub static KIND: KindInfo = KindInfo {
     cel: &[],
     admission: Some(Admission {
         rules: codes::ALL,
-        validate: admit::validate::<ScrapeClass>,
+        answer: door::answer::<ScrapeClass>,
+        judge: admit::judge_tree::<ScrapeClass>,
         mutate: None,
-        delete: None,
+        sees_delete: false,
         timeout_seconds: 10,
     }),
 };

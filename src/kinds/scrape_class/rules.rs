@@ -8,7 +8,7 @@ use super::workloads::{DEFAULT_VERSION, Workload, overlap, selected};
 use super::{codes, relabel, tls};
 use crate::model::object::Object;
 use crate::rule::{Facts, FieldPath, Findings, quoted};
-use crate::view::records::DEFAULT;
+use crate::view::records::is_default;
 
 type Class = Object<ScrapeClassSpec>;
 
@@ -41,7 +41,7 @@ fn check_single_default(class: &Class, facts: &Facts<'_>, out: &mut Findings) {
     }
     let age = |class: &Class| (class.metadata.creation_timestamp, class.metadata.name.clone());
     let is_new = class.metadata.creation_timestamp.is_none();
-    let others = facts.view.scrape_classes.with_term(DEFAULT).unwrap_or_default();
+    let others = facts.view.scrape_classes.with_term(is_default()).unwrap_or_default();
     let incumbent = others
         .iter()
         .filter(|other| other.metadata.name != class.metadata.name && !other.metadata.is_terminating())

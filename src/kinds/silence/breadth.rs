@@ -1,9 +1,8 @@
 //! The "matches everything" test: a silence is broad when no matcher pins a concrete value.
 //!
-//! The matchers are tried on label sets that no real alert has. The values are fixed, so that every door and every
-//! replica comes to the same verdict. This catches mistakes; the boundary between tenants is the enforcement.
-
-use std::collections::BTreeMap;
+//! The matchers are tried on alerts with made-up values that nobody writes into a matcher: no label at all, only a name,
+//! and every usual label with every label that is named. For `=` and `!=` it is enough to know that a made-up value
+//! equals nothing, so no value is ever made. This catches mistakes; the boundary between tenants is the enforcement.
 
 use super::spec::{MatchType, Matcher};
 
@@ -18,59 +17,41 @@ pub enum Breadth {
     Broad,
 }
 
-/// Three styles of made-up values, one word per label.
-const STYLES: [fn(usize) -> String; 3] =
-    [|n| format!("Uq7zk{n}Wp"), |n| format!("xk-vw-{n}-jq"), |n| format!("9f3{n}7c1")];
+/// An alert that the matchers are tried on.
+#[derive(Debug, Clone, Copy)]
+enum Probe {
+    NoLabels,
+    NameOnly,
+    EveryLabel,
+}
 
-const USUAL: [&str; 6] = ["alertname", "namespace", "severity", "job", "instance", "cluster"];
+const PROBES: [Probe; 3] = [Probe::NoLabels, Probe::NameOnly, Probe::EveryLabel];
 
 const SEVERITIES: [&str; 4] = ["critical", "warning", "info", "none"];
-
-type Labels<'a> = BTreeMap<&'a str, String>;
 
 /// Measures a list of `=` and `!=` matchers. Lists with regular expressions are not measured (`None`).
 pub fn measure(matchers: &[Matcher]) -> Option<Breadth> {
     if matchers.iter().any(Matcher::is_regex) {
         return None;
     }
-    for style in STYLES {
-        if probes(matchers, style).iter().any(|probe| matches(matchers, probe)) {
-            return Some(Breadth::Broad);
-        }
+    let matches = |probe, severity| matchers.iter().all(|matcher| matches(matcher, probe, severity));
+    if PROBES.iter().any(|probe| matches(*probe, None)) {
+        return Some(Breadth::Broad);
     }
-    for style in STYLES {
-        for severity in SEVERITIES {
-            let severe = |mut probe: Labels<'_>| {
-                probe.insert("severity", severity.to_owned());
-                matches(matchers, &probe)
-            };
-            if probes(matchers, style).into_iter().any(severe) {
-                return Some(Breadth::SeverityOnly);
-            }
-        }
-    }
-    Some(Breadth::Narrow)
+    let by_severity =
+        PROBES.iter().any(|probe| SEVERITIES.iter().any(|severity| matches(*probe, Some(*severity))));
+    Some(if by_severity { Breadth::SeverityOnly } else { Breadth::Narrow })
 }
 
-/// The label sets: nothing, a name only, and an alert with every usual label and every label that is named.
-fn probes<'a>(matchers: &'a [Matcher], style: fn(usize) -> String) -> [Labels<'a>; 3] {
-    let mut full: Labels<'a> = USUAL.iter().enumerate().map(|(n, label)| (*label, style(n))).collect();
-    for (n, matcher) in matchers.iter().enumerate() {
-        full.entry(matcher.name.as_str()).or_insert_with(|| style(USUAL.len() + n));
-    }
-    [Labels::new(), Labels::from([("alertname", style(0))]), full]
-}
-
-/// Do the matchers match? Alertmanager reads a missing label as the empty string.
-fn matches(matchers: &[Matcher], labels: &Labels<'_>) -> bool {
-    matchers.iter().all(|matcher| {
-        let value = labels.get(matcher.name.as_str()).map_or("", String::as_str);
-        match matcher.kind() {
-            MatchType::Equal => value == matcher.value,
-            MatchType::NotEqual => value != matcher.value,
-            MatchType::Regex | MatchType::NotRegex => false,
-        }
-    })
+/// Does a matcher match? Alertmanager reads a missing label as the empty string.
+fn matches(matcher: &Matcher, probe: Probe, severity: Option<&str>) -> bool {
+    let equal = match (severity, probe, matcher.name.as_str()) {
+        (Some(severity), _, "severity") => severity == matcher.value,
+        // A made-up value equals nothing that is written.
+        (_, Probe::EveryLabel, _) | (_, Probe::NameOnly, "alertname") => false,
+        _ => matcher.value.is_empty(),
+    };
+    equal == (matcher.kind() == MatchType::Equal)
 }
 
 #[cfg(test)]
@@ -94,6 +75,8 @@ mod tests {
             (list(&[("severity", NotEqual, "none")]), Some(Breadth::Broad)),
             (list(&[("team", NotEqual, "")]), Some(Breadth::Broad)),
             (list(&[("team", Equal, "")]), Some(Breadth::Broad)),
+            (list(&[("alertname", Equal, "")]), Some(Breadth::Broad)),
+            (list(&[("alertname", NotEqual, ""), ("team", Equal, "")]), Some(Breadth::Broad)),
             (list(&[("severity", Equal, "warning")]), Some(Breadth::SeverityOnly)),
             (list(&[("severity", Equal, "warning"), ("job", NotEqual, "x")]), Some(Breadth::SeverityOnly)),
             (list(&[("severity", Equal, "warning"), ("job", Equal, "x")]), Some(Breadth::Narrow)),

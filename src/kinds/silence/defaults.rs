@@ -89,13 +89,17 @@ fn enforced(silence: &Silence, selection: &Selection, facts: &Facts<'_>) -> Opti
 
 /// `spec` mode: the matcher stands in the spec while every selecting Alertmanager enforces it, and leaves it again.
 fn inject(silence: &Silence, selection: &Selection, facts: &Facts<'_>, edits: &mut Edits) {
+    let mode = facts.settings.silence.namespace_injection;
+    let has_record = silence.metadata.annotation(names::INJECTED_MATCHERS).is_some();
+    if mode == NamespaceInjection::Effective && !has_record {
+        return;
+    }
     let label = &facts.settings.silence.namespace_label;
     let own = namespace_matcher(label, &silence.metadata.namespace);
     let record = shown(&own);
     let recorded = injected(silence, label).is_some();
     let present = silence.spec.matchers.iter().position(|matcher| equal(matcher, &own));
-    let wanted =
-        facts.settings.silence.namespace_injection == NamespaceInjection::Spec && selection.all_enforce();
+    let wanted = mode == NamespaceInjection::Spec && selection.all_enforce();
 
     let keep_record = match (wanted, recorded, present) {
         (true, _, None) => {

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::{Admission, Cel, Kind, KindInfo};
 use crate::model::cel::{NotATime, has, time};
 use crate::model::object::Object;
-use crate::review::admit;
 use crate::review::edits::Edits;
+use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 
 pub mod breadth;
@@ -57,9 +57,10 @@ pub static KIND: KindInfo = KindInfo {
     ],
     admission: Some(Admission {
         rules: codes::ALL,
-        validate: admit::validate::<Silence>,
-        mutate: Some(admit::mutate::<Silence>),
-        delete: None,
+        answer: door::answer::<Silence>,
+        judge: admit::judge_tree::<Silence>,
+        mutate: Some(admit::mutate_tree::<Silence>),
+        sees_delete: false,
         timeout_seconds: 5,
     }),
 };

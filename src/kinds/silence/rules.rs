@@ -30,7 +30,7 @@ pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>,
     check_window(silence, old, facts, out);
     check_policy(silence, old, facts, out);
     for (index, matcher) in silence.spec.matchers.iter().enumerate() {
-        check_matcher(matcher, &FieldPath::spec("matchers").index(index), out);
+        check_matcher(matcher, || FieldPath::spec("matchers").index(index), out);
     }
     check_repetitions(silence, out);
 
@@ -38,10 +38,11 @@ pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>,
     check_selection(silence, &selection, facts, out);
     if !silence.spec.matchers.iter().any(Matcher::is_regex) {
         check_names(silence, &selection, out);
-        check_matches_empty(silence, &selection, facts, out);
+        let matchers = written(silence, &facts.settings.silence.namespace_label);
+        check_matches_empty(&matchers, &selection, out);
         check_contradictions(silence, facts, out);
         check_namespace(silence, &selection, facts, out);
-        check_breadth(silence, &selection, facts, out);
+        check_breadth(silence, &matchers, &selection, facts, out);
     }
     check_size(silence, &selection, facts, out);
     check_duplicates(silence, &selection, facts, out);
@@ -147,7 +148,8 @@ fn check_past_end(window: Window, moved: bool, facts: &Facts<'_>, path: FieldPat
 /// Limits that the operator of the cluster sets; on UPDATE they hold for what is changed.
 fn check_policy(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out: &mut Findings) {
     let settings = &facts.settings.silence;
-    if old.is_some_and(|old| old.spec.matchers == silence.spec.matchers) {
+    let is_off = settings.min_matchers == 0 && settings.required_labels.is_empty();
+    if is_off || old.is_some_and(|old| old.spec.matchers == silence.spec.matchers) {
         return;
     }
     let matchers = written(silence, &settings.namespace_label);
@@ -168,16 +170,16 @@ fn check_policy(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out
 }
 
 /// Advice on one matcher.
-fn check_matcher(matcher: &Matcher, path: &FieldPath, out: &mut Findings) {
+fn check_matcher(matcher: &Matcher, path: impl Fn() -> FieldPath, out: &mut Findings) {
     const METACHARACTERS: &str = r"\.+*?()|[]{}^$";
     let value = &matcher.value;
     if matcher.name == "__name__" {
-        out.warn(&codes::METRIC_NAME, path.field("name"), codes::METRIC_NAME.title);
+        out.warn(&codes::METRIC_NAME, path().field("name"), codes::METRIC_NAME.title);
     }
     if value.trim() != value {
         out.warn(
             &codes::BLANKS,
-            path.field("value"),
+            path().field("value"),
             format!("{} begins or ends with blanks", quoted(value)),
         );
     }
@@ -185,18 +187,18 @@ fn check_matcher(matcher: &Matcher, path: &FieldPath, out: &mut Findings) {
         && (value.contains(".*") || value.contains(".+") || value.contains('|'))
     {
         let message = format!("{} is compared literally with =", quoted(value));
-        out.warn(&codes::LOOKS_LIKE_REGEX, path.field("value"), message);
+        out.warn(&codes::LOOKS_LIKE_REGEX, path().field("value"), message);
     }
     if matcher.is_regex() {
         let escaped_dollar = value
             .strip_suffix('$')
             .is_some_and(|head| head.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1);
         if value.starts_with('^') || value.ends_with('$') && !escaped_dollar {
-            out.warn(&codes::ANCHORED, path.field("value"), codes::ANCHORED.title);
+            out.warn(&codes::ANCHORED, path().field("value"), codes::ANCHORED.title);
         }
         if !value.is_empty() && !value.contains(|c| METACHARACTERS.contains(c)) {
             let message = format!("{} has no metacharacters and matches only itself", quoted(value));
-            out.warn(&codes::NO_METACHARACTERS, path.field("value"), message);
+            out.warn(&codes::NO_METACHARACTERS, path().field("value"), message);
         }
     }
 }
@@ -219,6 +221,9 @@ fn check_selection(silence: &Silence, selection: &Selection, facts: &Facts<'_>, 
             FieldPath::of(&["metadata", "labels"]),
             "no Alertmanager selects this silence",
         );
+    }
+    if selection.selecting.is_empty() {
+        return;
     }
     let label = &facts.settings.silence.namespace_label;
     let own = namespace_matcher(label, &silence.metadata.namespace);
@@ -289,9 +294,7 @@ fn is_classic(spec: &crate::view::records::AlertmanagerSpec) -> bool {
 }
 
 /// Alertmanager refuses a list in which only `=` with an empty value stands; negative matchers do not count.
-fn check_matches_empty(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
-    let label = &facts.settings.silence.namespace_label;
-    let matchers = written(silence, label);
+fn check_matches_empty(matchers: &[Matcher], selection: &Selection, out: &mut Findings) {
     let matches_empty = |matcher: &Matcher| matcher.kind() == MatchType::Equal && matcher.value.is_empty();
     if matchers.is_empty() || !matchers.iter().all(matches_empty) {
         return;
@@ -301,7 +304,7 @@ fn check_matches_empty(silence: &Silence, selection: &Selection, facts: &Facts<'
         selection.selecting.iter().filter(|selecting| !selecting.enforces).map(Selecting::name).collect();
     if !bare.is_empty() {
         let message = format!("every matcher matches the empty string; {} refuses that", bare.join(", "));
-        out.deny(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), message).value(fingerprint(&matchers));
+        out.deny(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), message).value(fingerprint(matchers));
     } else if !selection.decides() {
         out.warn(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), codes::MATCHES_EMPTY.title);
     }
@@ -358,17 +361,22 @@ fn check_namespace(silence: &Silence, selection: &Selection, facts: &Facts<'_>, 
     }
 }
 
-fn check_breadth(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
+fn check_breadth(
+    silence: &Silence,
+    matchers: &[Matcher],
+    selection: &Selection,
+    facts: &Facts<'_>,
+    out: &mut Findings,
+) {
     let settings = &facts.settings.silence;
-    let matchers = written(silence, &settings.namespace_label);
+    let breadth = measure(matchers);
+    if matches!(breadth, Some(Breadth::Narrow) | None) {
+        return;
+    }
     let path = FieldPath::spec("matchers");
-    match measure(&matchers) {
-        Some(Breadth::Broad) => {}
-        Some(Breadth::SeverityOnly) => {
-            out.warn(&codes::SEVERITY_ONLY, path, "nothing but the severity narrows the silence");
-            return;
-        }
-        Some(Breadth::Narrow) | None => return,
+    if breadth == Some(Breadth::SeverityOnly) {
+        out.warn(&codes::SEVERITY_ONLY, path, "nothing but the severity narrows the silence");
+        return;
     }
     let bare: Vec<String> =
         selection.selecting.iter().filter(|selecting| !selecting.enforces).map(Selecting::name).collect();
@@ -378,7 +386,7 @@ fn check_breadth(silence: &Silence, selection: &Selection, facts: &Facts<'_>, ou
     } else if !bare.is_empty() && !settings.allow_broad {
         let message =
             format!("no matcher pins a value, so {} would mute alerts of every kind", bare.join(", "));
-        out.deny(&codes::BROAD, path, message).value(fingerprint(&matchers));
+        out.deny(&codes::BROAD, path, message).value(fingerprint(matchers));
     } else if !settings.allow_broad {
         out.warn(&codes::BROAD, path, "no matcher pins a value: the silence mutes alerts of every kind");
     }
@@ -413,7 +421,7 @@ fn check_size(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: 
 fn check_duplicates(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
     let Ok(window) = resolve(silence, facts.now) else { return };
     let (metadata, matchers) = (&silence.metadata, &silence.spec.matchers);
-    let others = facts.view.silences.with_term(&likeness(matchers, &metadata.namespace)).unwrap_or_default();
+    let others = facts.view.silences.with_term(likeness(matchers, &metadata.namespace)).unwrap_or_default();
     let twin = others.iter().find(|other| {
         other.metadata.name != metadata.name
             && !other.metadata.is_terminating()

@@ -11,8 +11,8 @@ use crate::model::object::{Meta, Object};
 use crate::model::selector::{Error as SelectorError, LabelSelector};
 use crate::names;
 use crate::rule::Facts;
-use crate::view::View;
 use crate::view::records::Alertmanager;
+use crate::view::{Term, View};
 
 /// An Alertmanager that selects the silence.
 #[derive(Debug, Clone)]
@@ -196,10 +196,16 @@ pub fn fingerprint(matchers: &[Matcher]) -> String {
 
 /// A word that silences of one namespace share when they may be sent alike: an own-namespace matcher, which enforcement
 /// adds anyway, makes no difference. (With another `--silence-namespace-label` it does: then only equal lists share.)
-pub fn likeness(matchers: &[Matcher], namespace: &str) -> String {
-    let own = namespace_matcher("namespace", namespace);
-    let others: Vec<Matcher> = matchers.iter().filter(|matcher| !equal(matcher, &own)).cloned().collect();
-    format!("{namespace}/{}", fingerprint(&others))
+pub fn likeness(matchers: &[Matcher], namespace: &str) -> Term {
+    let mut term = Term::new("silence", &[namespace]);
+    for (index, matcher) in matchers.iter().enumerate() {
+        let own =
+            matcher.name == "namespace" && matcher.value == namespace && matcher.kind() == MatchType::Equal;
+        if !own && !matchers[..index].iter().any(|earlier| equal(earlier, matcher)) {
+            term = term.with(Term::new(matcher.kind().as_str(), &[&matcher.name, &matcher.value]));
+        }
+    }
+    term
 }
 
 impl Matcher {
