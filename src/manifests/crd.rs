@@ -72,7 +72,8 @@ fn insert_cel(schema: &mut Value, cel: &Cel) {
     let node =
         node.as_object_mut().expect("a CEL rule stands at a place that the schema has; a test walks them");
     let rules = node.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
-    let rule = json!({"rule": cel.expression, "message": format!("{} ({})", cel.rule.title, cel.rule.code)});
+    let message = format!("{} ({}); {}", cel.rule.title, cel.rule.code, cel.rule.fix);
+    let rule = json!({"rule": cel.expression, "message": message});
     rules.as_array_mut().expect("validations are a list").push(rule);
 }
 

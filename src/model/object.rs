@@ -22,8 +22,7 @@ pub struct Meta {
     pub namespace: String,
     /// Empty until the API server has set it.
     pub uid: String,
-    /// Changes with every write.
-    pub resource_version: String,
+
     /// `None` and empty are different for a patch that wants to add one.
     pub labels: Option<BTreeMap<String, String>>,
     /// As the labels; kubectl's copy of the whole object is left out.

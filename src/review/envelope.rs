@@ -156,8 +156,10 @@ pub fn read<'a, T: Deserialize<'a>>(
     if is_too_deep(body) {
         return Err(BadReview::TooDeep);
     }
+    // UTF-8 is checked once for the whole body instead of once for every string in it.
+    let text = std::str::from_utf8(body).map_err(|error| BadReview::NotJson(error.to_string()))?;
     let review: RawReview<'a, T> =
-        serde_json::from_slice(body).map_err(|error| BadReview::NotJson(error.to_string()))?;
+        serde_json::from_str(text).map_err(|error| BadReview::NotJson(error.to_string()))?;
     if review.api_version != "admission.k8s.io/v1" || review.kind != "AdmissionReview" {
         let got = format!("{:?} {:?}", cut(&review.api_version), cut(&review.kind));
         return Err(BadReview::WrongVersion(got));

@@ -15,12 +15,15 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::any;
 use http_body_util::BodyExt as _;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::histogram::Histogram;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::limits::{BODY_TIMEOUT, LARGEST_BODY, Limits};
 use crate::kinds::{KindInfo, TABLE};
 use crate::observe::metrics::{FindingLabels, Metrics, ReasonLabel, ReviewLabels, RouteLabels};
 use crate::review::door::{Answer, AnswerReview, Door, Phase, path};
+use crate::rule::Operation;
 
 /// What all requests share. The door can be exchanged while serving (tests set clock and settings that way).
 #[derive(Debug, Clone)]
@@ -33,12 +36,49 @@ pub struct Shared {
     pub metrics: Arc<Metrics>,
 }
 
-/// One path.
-#[derive(Debug, Clone, Copy)]
+/// One path, with its metrics at hand: looking them up by their labels would cost more than counting.
+#[derive(Debug)]
 struct Route {
     phase: Phase,
     kind: &'static KindInfo,
     answer: AnswerReview,
+    latency: Histogram,
+    reviews: Vec<(Operation, &'static str, bool, Counter)>,
+}
+
+impl Route {
+    fn new(phase: Phase, kind: &'static KindInfo, answer: AnswerReview, metrics: &Metrics) -> Self {
+        let (phase_name, kind_name) = (phase.as_str(), kind.kind);
+        let latency =
+            metrics.latency.get_or_create_owned(&RouteLabels { phase: phase_name, kind: kind_name });
+        let mut reviews = Vec::new();
+        for operation in [Operation::Create, Operation::Update, Operation::Delete] {
+            for verdict in ["allowed", "denied", "patched"] {
+                for dry_run in [false, true] {
+                    let labels = ReviewLabels {
+                        phase: phase_name,
+                        kind: kind_name,
+                        operation: operation.as_str(),
+                        verdict,
+                        dry_run: if dry_run { "true" } else { "false" },
+                    };
+                    reviews.push((operation, verdict, dry_run, metrics.reviews.get_or_create_owned(&labels)));
+                }
+            }
+        }
+        Self { phase, kind, answer, latency, reviews }
+    }
+
+    fn count(&self, answer: &Answer, started: Instant) {
+        self.latency.observe(started.elapsed().as_secs_f64());
+        let verdict = answer.verdict.label();
+        let counter = self.reviews.iter().find(|(operation, known, dry_run, _)| {
+            *operation == answer.operation && *known == verdict && *dry_run == answer.dry_run
+        });
+        if let Some((.., counter)) = counter {
+            counter.inc();
+        }
+    }
 }
 
 /// The routes of every kind that has rules.
@@ -51,11 +91,11 @@ pub fn router(shared: Shared) -> Router {
             if phase == Phase::Mutate && admission.mutate.is_none() {
                 continue;
             }
-            let route = Route { phase, kind, answer: admission.answer };
+            let route = Arc::new(Route::new(phase, kind, admission.answer, &shared.metrics));
             let shared = Arc::clone(&shared);
             let handler = move |request: Request| {
-                let shared = Arc::clone(&shared);
-                async move { answer(&shared, route, request).await }
+                let (shared, route) = (Arc::clone(&shared), Arc::clone(&route));
+                async move { answer(&shared, &route, request).await }
             };
             router = router.route(&path(phase, kind), any(handler));
         }
@@ -66,7 +106,7 @@ pub fn router(shared: Shared) -> Router {
     })
 }
 
-async fn answer(shared: &Shared, route: Route, request: Request) -> Response {
+async fn answer(shared: &Shared, route: &Route, request: Request) -> Response {
     let metrics = &shared.metrics;
     let Some(_place) = shared.limits.enter() else {
         return Refusal::full("too many reviews in flight").into_response(metrics);
@@ -94,7 +134,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-fn judge(shared: &Shared, route: Route, body: &[u8]) -> Response {
+fn judge(shared: &Shared, route: &Route, body: &[u8]) -> Response {
     let started = Instant::now();
     match (route.answer)(&shared.door.load(), route.phase, route.kind, body) {
         Ok(answer) => {
@@ -110,17 +150,9 @@ fn judge(shared: &Shared, route: Route, body: &[u8]) -> Response {
     }
 }
 
-fn count(metrics: &Metrics, route: Route, answer: &Answer, started: Instant) {
+fn count(metrics: &Metrics, route: &Route, answer: &Answer, started: Instant) {
     let (phase, kind) = (route.phase.as_str(), route.kind.kind);
-    let labels = ReviewLabels {
-        phase,
-        kind,
-        operation: answer.operation.as_str(),
-        verdict: answer.verdict.label(),
-        dry_run: if answer.dry_run { "true" } else { "false" },
-    };
-    metrics.reviews.get_or_create(&labels).inc();
-    metrics.latency.get_or_create(&RouteLabels { phase, kind }).observe(started.elapsed().as_secs_f64());
+    route.count(answer, started);
     if answer.undecodable {
         metrics.undecodable.get_or_create(&RouteLabels { phase, kind }).inc();
     }

@@ -1,7 +1,7 @@
 //! YAML as kubectl reads it, with the place of every value; and YAML as usher writes it.
 //!
 //! kubectl's reader is go-yaml 2: YAML 1.1, where `on` is true and `017` is fifteen. Scalars are therefore resolved
-//! here ([`resolve`]) instead of by a library of another mind. Only the text's events come from one.
+//! here (`resolve.rs`) instead of by a library of another mind. Only the text's events come from one.
 
 mod read;
 mod resolve;

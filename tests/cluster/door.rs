@@ -87,3 +87,111 @@ async fn kubectl_shows_every_cause_with_code_and_hint() {
     assert!(shown.contains("move spec.expiresAt into the future"), "{shown}");
     usher.stop(cluster).await;
 }
+
+/// Retries until the API server has taken up the webhooks, or usher's watch a stored object.
+async fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+    for _ in 0..100 {
+        if done() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("{what}: not within 10 s");
+}
+
+const GOOD: &str = r#"
+apiVersion: monitoring.coreos.com/v1alpha1
+kind: Silence
+metadata: {name: recorded, namespace: shop}
+spec:
+  comment: maintenance
+  duration: 2h
+  matchers: [{name: alertname, value: Down}]
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_requester_is_recorded_and_a_dry_run_stores_nothing() {
+    let (cluster, _turn) = cluster().await;
+    let usher = usher(cluster).await;
+    eventually("webhooks in force", || {
+        !cluster.kubectl(&["apply", "--dry-run=server", "-f", "-"], Some(PAST)).0
+    })
+    .await;
+    let (ok, _, errors) = cluster.kubectl(&["apply", "--dry-run=server", "-f", "-"], Some(GOOD));
+    assert!(ok && errors.contains("USHS101"), "{errors}");
+    assert!(
+        !cluster.kubectl(&["get", "-n", "shop", "silence", "recorded"], None).0,
+        "a dry run stored the object"
+    );
+    assert!(cluster.kubectl(&["apply", "-f", "-"], Some(GOOD)).0);
+    let path = "jsonpath={.metadata.annotations.usher\\.dev/created-by}";
+    let (_, by, _) = cluster.kubectl(&["get", "-n", "shop", "silence", "recorded", "-o", path], None);
+    assert_eq!(by, "admin");
+    assert!(cluster.kubectl(&["delete", "-n", "shop", "silence", "recorded"], None).0);
+    usher.stop(cluster).await;
+}
+
+/// An object that became invalid can still be labelled, finalized and deleted; it cannot be made worse.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invalid_object_that_is_stored_is_never_stuck() {
+    let (cluster, _turn) = cluster().await;
+    let stored = r#"
+apiVersion: monitoring.coreos.com/v1alpha1
+kind: Silence
+metadata: {name: stuck, namespace: shop, finalizers: [usher.test/hold]}
+spec:
+  comment: " "
+  duration: 2h
+  matchers: [{name: a, value: x}, {name: a, value: y}]
+"#;
+    // Stored while no webhook is there.
+    assert!(cluster.kubectl(&["apply", "-f", "-"], Some(stored)).0);
+    let usher = usher(cluster).await;
+    eventually("webhooks in force", || {
+        !cluster.kubectl(&["apply", "--dry-run=server", "-f", "-"], Some(PAST)).0
+    })
+    .await;
+    let patch = |text: &str| {
+        cluster.kubectl(&["patch", "-n", "shop", "silence", "stuck", "--type=merge", "-p", text], None)
+    };
+    let (ok, _, errors) = patch(r#"{"metadata":{"labels":{"a":"b"}}}"#);
+    assert!(ok && errors.contains("USHS009"), "{errors}");
+    let (ok, _, errors) = patch(r#"{"spec":{"comment":"better"}}"#);
+    assert!(ok && errors.contains("USHS009"), "{errors}");
+    let (ok, _, errors) = patch(r#"{"spec":{"duration":"0s"}}"#);
+    assert!(!ok && errors.contains("USHS006"), "{errors}");
+    assert!(cluster.kubectl(&["delete", "-n", "shop", "silence", "stuck", "--wait=false"], None).0);
+    let (ok, _, errors) = patch(r#"{"metadata":{"finalizers":null}}"#);
+    assert!(ok, "a finalizer could not be removed: {errors}");
+    assert!(!cluster.kubectl(&["get", "-n", "shop", "silence", "stuck"], None).0);
+    usher.stop(cluster).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_in_use_is_not_deleted_unless_forced() {
+    let (cluster, _turn) = cluster().await;
+    let usher = usher(cluster).await;
+    let objects = r#"
+apiVersion: uptimerobot.com/v1alpha1
+kind: Account
+metadata: {name: used}
+spec: {apiKeySecretRef: {name: key, key: apiKey}}
+---
+apiVersion: uptimerobot.com/v1alpha1
+kind: Monitor
+metadata: {name: user, namespace: shop}
+spec:
+  account: {name: used}
+  monitor: {name: Shop, url: "https://shop.example.com/"}
+"#;
+    assert!(cluster.kubectl(&["apply", "-f", "-"], Some(objects)).0);
+    let delete = || cluster.kubectl(&["delete", "account", "used", "--dry-run=server"], None);
+    eventually("the Monitor seen", || !delete().0).await;
+    let (_, _, errors) = delete();
+    assert!(errors.contains("USHA006") && errors.contains("Monitor shop/user"), "{errors}");
+    assert!(cluster.kubectl(&["annotate", "account", "used", "uptimerobot.com/force-delete=true"], None).0);
+    let (ok, _, errors) = cluster.kubectl(&["delete", "account", "used"], None);
+    assert!(ok, "{errors}");
+    assert!(cluster.kubectl(&["delete", "-n", "shop", "monitor", "user"], None).0);
+    usher.stop(cluster).await;
+}

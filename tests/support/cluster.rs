@@ -110,6 +110,7 @@ impl Cluster {
             .arg(&self.kubeconfig)
             .args(arguments)
             .env("HOME", &self.directory)
+            .current_dir(repository())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -1,6 +1,7 @@
 //! SARIF 2.1.0, as code scanning services take it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{Result, Write};
 
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
                 "message": {"text": format!("{}: {}\n{}", finding.path, finding.message, finding.help)},
                 "locations": [{
                     "physicalLocation": {
-                        "artifactLocation": {"uri": file.name},
+                        "artifactLocation": {"uri": uri(&file.name)},
                         "region": {
                             "startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column
                         }
@@ -59,6 +60,19 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
     });
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)
+}
+
+/// A path as a URI reference: what is not a path character is written in hexadecimal.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
 }
 
 fn level(severity: Severity) -> &'static str {

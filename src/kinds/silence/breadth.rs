@@ -34,12 +34,12 @@ pub fn measure(matchers: &[Matcher]) -> Option<Breadth> {
     if matchers.iter().any(Matcher::is_regex) {
         return None;
     }
-    let matches = |probe, severity| matchers.iter().all(|matcher| matches(matcher, probe, severity));
-    if PROBES.iter().any(|probe| matches(*probe, None)) {
+    let all_match = |probe, severity| matchers.iter().all(|matcher| matches(matcher, probe, severity));
+    if PROBES.iter().any(|probe| all_match(*probe, None)) {
         return Some(Breadth::Broad);
     }
     let by_severity =
-        PROBES.iter().any(|probe| SEVERITIES.iter().any(|severity| matches(*probe, Some(*severity))));
+        PROBES.iter().any(|probe| SEVERITIES.iter().any(|severity| all_match(*probe, Some(*severity))));
     Some(if by_severity { Breadth::SeverityOnly } else { Breadth::Narrow })
 }
 
