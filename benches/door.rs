@@ -55,7 +55,9 @@ fn start(mut command: Command) -> Server {
             return Server { child, address: address.unwrap(), authority, started_in };
         }
     }
-    panic!("the server said nothing")
+    let _ = child.kill();
+    let status = child.wait();
+    panic!("the server said nothing: {status:?}")
 }
 
 fn usher() -> Server {

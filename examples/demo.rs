@@ -165,7 +165,7 @@ async fn main() {
           "silences,scrapeclasses,alertingrules,recordingrules,rulerconfigs,accounts,contacts,monitors,maintenancewindows,monitorgroups,slackintegrations,kmshealths"],
         None,
     );
-    println!("{:<14} {}", "result", "object");
+    println!("result         object");
     for line in stored.lines() {
         println!("{:<14} {line}", "stored");
     }
