@@ -23,7 +23,7 @@ deny: ## licences, sources and duplicate crates
 	@.ci/deny.sh
 
 unit: ## unit, corpus, router and TLS tests; no network but loopback
-	$(CARGO) test --locked
+	$(CARGO) test --locked -- --show-output
 
 cluster: ## tests on a real kube-apiserver (built once into the cache)
 	$(CARGO) test --locked --test cluster -- --nocapture

@@ -28,7 +28,7 @@ fn usher() -> PathBuf {
     own.parent().and_then(Path::parent).unwrap().join("usher")
 }
 
-/// `usher serve` against the cluster; ended when this value is dropped.
+/// `usher serve` against the cluster; ended with this process, however that ends.
 struct Serving {
     child: Child,
     admission: String,
@@ -37,7 +37,7 @@ struct Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
 }
@@ -50,7 +50,9 @@ fn serve(cluster: &Cluster) -> (Serving, PathBuf) {
         path
     };
     let authority = file("usher-ca.pem", &made.authority);
-    let mut child = Command::new(usher())
+    let mut child = Command::new(root().join("tests/peers/while-parent-lives.sh"))
+        .arg(cluster.directory.join("usher"))
+        .arg(usher())
         .args(["serve", "--listen", "127.0.0.1:0", "--diagnostics-listen", "127.0.0.1:0", "--log", "warn"])
         .arg("--kubeconfig")
         .arg(&cluster.kubeconfig)
@@ -58,6 +60,7 @@ fn serve(cluster: &Cluster) -> (Serving, PathBuf) {
         .arg(file("usher.pem", &made.certificate))
         .arg("--tls-key-file")
         .arg(file("usher.key", &made.key))
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(std::fs::File::create(cluster.directory.join("usher.log")).unwrap())
         .spawn()

@@ -56,10 +56,25 @@ pub struct File {
     pub text: String,
     /// The objects in it.
     pub objects: Vec<FileObject>,
-    /// The text is not YAML.
-    pub syntax: Option<yaml::Error>,
+    /// Documents that are not YAML.
+    pub syntax: Vec<yaml::Error>,
     /// The number of documents.
     pub documents: usize,
+    /// Where the lines begin.
+    lines: Vec<usize>,
+}
+
+impl File {
+    /// Line and column of a byte, both from 1; columns count characters.
+    pub fn line_and_column(&self, at: usize) -> (usize, usize) {
+        let mut at = at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let line = self.lines.partition_point(|start| *start <= at);
+        let start = self.lines.get(line.wrapping_sub(1)).copied().unwrap_or(0);
+        (line.max(1), self.text[start..at].chars().count() + 1)
+    }
 }
 
 /// One object of a file.
@@ -85,39 +100,70 @@ impl FileObject {
     }
 }
 
+/// The files below some paths, and the paths that cannot be read.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The files, in a stable order.
+    pub places: Vec<Place>,
+    /// What could not be read; the rest is judged all the same.
+    pub problems: Vec<Error>,
+}
+
 /// All files below the paths, in a stable order. Directories are searched for `.yaml`, `.yml` and `.json`; what
-/// `.gitignore` leaves out is left out, hidden files too.
-///
-/// # Errors
-/// When a path does not exist or cannot be walked.
-pub fn find(paths: &[PathBuf]) -> Result<Vec<Place>, Error> {
-    let mut places = Vec::new();
+/// `.gitignore` leaves out is left out, hidden files too. Links are followed; those that lead in a circle, or nowhere
+/// without being called a manifest, are passed over.
+pub fn find(paths: &[PathBuf]) -> Found {
+    let mut found = Found::default();
     for path in paths {
         if path.as_os_str() == "-" {
-            places.push(Place::Stdin);
+            found.places.push(Place::Stdin);
             continue;
         }
-        let shown = path.display().to_string();
-        let kind = std::fs::metadata(path).map_err(|source| Error::Read { path: shown.clone(), source })?;
-        if !kind.is_dir() {
-            places.push(Place::File(path.clone()));
-            continue;
+        match std::fs::metadata(path) {
+            Ok(kind) if kind.is_dir() => walk(path, &mut found),
+            Ok(_) => found.places.push(Place::File(path.clone())),
+            Err(source) => found.problems.push(Error::Read { path: path.display().to_string(), source }),
         }
-        let walk = ignore::WalkBuilder::new(path)
-            .require_git(false)
-            // A mounted ConfigMap is a directory of symlinks.
-            .follow_links(true)
-            .sort_by_file_name(std::ffi::OsStr::cmp)
-            .build();
-        for entry in walk {
-            let entry =
-                entry.map_err(|source| Error::Walk { path: shown.clone(), source: Box::new(source) })?;
-            if entry.file_type().is_some_and(|kind| kind.is_file()) && is_manifest(entry.path()) {
-                places.push(Place::File(entry.into_path()));
+    }
+    found
+}
+
+fn walk(directory: &Path, found: &mut Found) {
+    let walk = ignore::WalkBuilder::new(directory)
+        .require_git(false)
+        // A mounted ConfigMap is a directory of symlinks.
+        .follow_links(true)
+        .sort_by_file_name(std::ffi::OsStr::cmp)
+        .build();
+    for entry in walk {
+        match entry {
+            Ok(entry)
+                if entry.file_type().is_some_and(|kind| kind.is_file()) && is_manifest(entry.path()) =>
+            {
+                found.places.push(Place::File(entry.into_path()));
+            }
+            Ok(_) => {}
+            Err(error) if is_harmless(&error) => {}
+            Err(source) => {
+                let path = directory.display().to_string();
+                found.problems.push(Error::Walk { path, source: Box::new(source) });
             }
         }
     }
-    Ok(places)
+}
+
+/// A link in a circle, or one to nowhere that is not called a manifest.
+fn is_harmless(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::Loop { .. } => true,
+        ignore::Error::WithDepth { err, .. } => is_harmless(err),
+        ignore::Error::WithPath { path, err } => {
+            is_harmless(err)
+                || err.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+                    && !is_manifest(path)
+        }
+        _ => false,
+    }
 }
 
 fn is_manifest(path: &Path) -> bool {
@@ -129,23 +175,23 @@ fn is_manifest(path: &Path) -> bool {
 /// # Errors
 /// When it cannot be read. Text that is not YAML is no error here but part of the result.
 pub fn load(place: &Place) -> Result<File, Error> {
-    let (name, bytes) = match place {
+    let mut bytes = Vec::new();
+    let (name, read) = match place {
+        // Devices and pipes have no length, so only what is read can be counted.
         Place::Stdin => {
-            let mut bytes = Vec::new();
-            let read = std::io::stdin().take(LARGEST_FILE + 1).read_to_end(&mut bytes);
-            read.map_err(|source| Error::Read { path: "standard input".to_owned(), source })?;
-            ("<stdin>".to_owned(), bytes)
+            ("<stdin>".to_owned(), std::io::stdin().take(LARGEST_FILE + 1).read_to_end(&mut bytes))
         }
         Place::File(path) => {
-            let name = path.display().to_string();
-            let fail = |source| Error::Read { path: name.clone(), source };
-            if std::fs::metadata(path).map_err(fail)?.len() > LARGEST_FILE {
-                return Err(Error::TooLarge { path: name });
-            }
-            let bytes = std::fs::read(path).map_err(fail)?;
-            (name, bytes)
+            let file = std::fs::File::open(path);
+            (
+                path.display().to_string(),
+                file.and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)),
+            )
         }
     };
+    if let Err(source) = read {
+        return Err(Error::Read { path: name, source });
+    }
     if bytes.len() as u64 > LARGEST_FILE {
         return Err(Error::TooLarge { path: name });
     }
@@ -154,57 +200,53 @@ pub fn load(place: &Place) -> Result<File, Error> {
 
 /// Takes the text of a file apart.
 pub fn parse(name: String, bytes: Vec<u8>) -> File {
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
+    let (text, documents, syntax) = match String::from_utf8(bytes) {
+        Ok(text) => {
+            let (documents, errors) = yaml::read_all(&text);
+            (text, documents, errors)
+        }
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-            let syntax = yaml::Error { message: "the file is not UTF-8".to_owned(), span: at..at };
-            return File { name, text, objects: Vec::new(), syntax: Some(syntax), documents: 0 };
+            let error =
+                yaml::Error { message: "the file is not UTF-8".to_owned(), span: at..at, document: 0 };
+            (text, Vec::new(), vec![error])
         }
     };
-    match yaml::read(&text) {
-        Ok(documents) => {
-            let count = documents.len();
-            let mut objects = Vec::with_capacity(count);
-            for (document, content) in documents.into_iter().enumerate() {
-                expand(content.root, document, &mut objects);
-            }
-            File { name, text, objects, syntax: None, documents: count }
-        }
-        Err(error) => File { name, text, objects: Vec::new(), syntax: Some(error), documents: 0 },
+    let count = documents.len() + syntax.len();
+    let mut objects = Vec::with_capacity(count);
+    for document in documents {
+        expand(document.root, document.index, &mut objects);
     }
+    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+    let lines = std::iter::once(0).chain(breaks).collect();
+    File { name, text, objects, syntax, documents: count, lines }
 }
 
-/// `kind: List` and every other `…List` with items stands for its items.
+/// `kind: List` and every other `…List` with items stands for its items, which take kind and version from a typed list
+/// when they say nothing themselves.
 fn expand(node: Node, document: usize, objects: &mut Vec<FileObject>) {
-    let is_list = node.get("kind").is_some_and(|entry| {
-        matches!(&entry.value.value, NodeValue::Scalar(Value::String(kind)) if kind.ends_with("List"))
-    });
-    if is_list
-        && let NodeValue::Map(entries) = &node.value
-        && let Some(items) = entries.iter().find(|entry| entry.key == "items")
-        && let NodeValue::List(items) = &items.value.value
+    let text = |field: &str| match node.get(field).map(|entry| &entry.value.value) {
+        Some(NodeValue::Scalar(Value::String(text))) => text.as_str(),
+        _ => "",
+    };
+    if let Some(item_kind) = text("kind").strip_suffix("List")
+        && let Some(NodeValue::List(items)) = node.get("items").map(|entry| &entry.value.value)
     {
         for item in items {
+            let first = objects.len();
             expand(item.clone(), document, objects);
+            for object in &mut objects[first..] {
+                if let Some(map) = object.value.as_object_mut().filter(|_| !item_kind.is_empty()) {
+                    map.entry("kind").or_insert_with(|| item_kind.into());
+                    map.entry("apiVersion").or_insert_with(|| text("apiVersion").into());
+                }
+            }
         }
         return;
     }
     let value = node.to_json();
     objects.push(FileObject { document, node, value });
-}
-
-/// Line and column of a byte, both from 1; columns count characters.
-pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    let before = &text[..at];
-    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (line, before[start..].chars().count() + 1)
 }
 
 /// Keys that a mapping holds twice: the place of the later one and its path.

@@ -342,3 +342,76 @@ fn standalone_prints_a_curl_line_that_works() {
     );
     assert!(ended.success(), "SIGTERM ends it in order: {ended:?}");
 }
+
+/// Links in a circle are passed over; what cannot be read is named, and the rest is judged all the same.
+#[test]
+fn one_bad_path_does_not_hide_the_rest() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    write(at, "set/bad.yaml", BAD);
+    write(at, "elsewhere/linked.yaml", &GOOD.replace("name: good", "name: linked"));
+    std::os::unix::fs::symlink("../set", at.join("set/circle")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at.join("set/latest")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere/linked.yaml", at.join("set/linked.yaml")).unwrap();
+    let output = usher(&["check", "-o", "json", "set"], "", at);
+    assert_eq!((output.status.code(), lines(&output).len()), (Some(1), 2), "{}", out(&output));
+    assert_eq!(lines(&output)[1]["summary"]["files"], 2, "a linked manifest is read");
+    std::os::unix::fs::symlink("nowhere", at.join("set/broken.yaml")).unwrap();
+    for arguments in
+        [vec!["check", "-o", "json", "set"], vec!["check", "-o", "json", "missing.yaml", "set/bad.yaml"]]
+    {
+        let output = usher(&arguments, "", at);
+        assert_eq!((output.status.code(), lines(&output)[0]["code"].as_str()), (Some(2), Some("USHS001")));
+        assert!(!output.stderr.is_empty());
+    }
+    let output = usher(&["check", "/dev/zero"], "", at);
+    assert_eq!(output.status.code(), Some(2), "an endless file ends");
+}
+
+#[test]
+fn a_syntax_error_leaves_the_other_documents_judged() {
+    let directory = tempfile::tempdir().unwrap();
+    write(
+        directory.path(),
+        "mixed.yaml",
+        &format!("{BAD}---\na: [\n---\n{}", BAD.replace("name: bad", "name: last")),
+    );
+    let found = lines(&usher(&["check", "-o", "json", "mixed.yaml"], "", directory.path()));
+    let mut codes: Vec<(u64, &str)> =
+        found.iter().filter_map(|line| Some((line["document"].as_u64()?, line["code"].as_str()?))).collect();
+    codes.sort_unstable();
+    codes.retain(|(_, code)| *code != "USHS105");
+    assert_eq!(codes, [(0, "USHS001"), (1, "USHX001"), (2, "USHS001")]);
+    assert_eq!(found.last().unwrap()["summary"]["documents"], 3);
+}
+
+/// The caret stands under the part of the value that is meant.
+#[test]
+fn a_finding_points_at_the_part_of_a_value() {
+    let directory = tempfile::tempdir().unwrap();
+    write(
+        directory.path(),
+        "class.yaml",
+        "apiVersion: monitoring.coreos.com/v1alpha1\nkind: ScrapeClass\nmetadata: {name: c}\nspec:\n  tlsConfig:\n    caFile: \"/etc/../ca.pem\"\n",
+    );
+    let found = lines(&usher(&["check", "-o", "json", "class.yaml"], "", directory.path()));
+    assert_eq!(
+        (found[0]["code"].as_str(), found[0]["line"].as_u64(), found[0]["column"].as_u64()),
+        (Some("USHC013"), Some(6), Some(19))
+    );
+}
+
+#[test]
+fn output_that_nobody_reads_to_the_end_is_no_failure_of_ours() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), "bad.yaml", BAD);
+    let binary = env!("CARGO_BIN_EXE_usher");
+    for command in ["completions bash", "explain all", "manifests crds"] {
+        let line = format!("{binary} {command} | true; exit ${{PIPESTATUS[0]}}");
+        let output = Command::new("bash").args(["-c", &line]).current_dir(directory.path()).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{command}: {output:?}");
+    }
+    let line = format!("{binary} check bad.yaml | true; exit ${{PIPESTATUS[0]}}");
+    let output = Command::new("bash").args(["-c", &line]).current_dir(directory.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "the verdict stays");
+}

@@ -111,8 +111,7 @@ fn through_the_files(case: &Case) -> (bool, Vec<Expected>) {
         namespace: "default".to_owned(),
         settings: case.settings(),
         now: case.now,
-    })
-    .unwrap();
+    });
     let mut list: Vec<Expected> = report
         .located
         .iter()

@@ -137,6 +137,19 @@ async fn what_must_never_be_blocked_is_not() {
         assert_eq!(answer["allowed"], json!(true), "{answer}");
         assert_eq!(answer.get("warnings").is_some(), warns, "{answer}");
     }
+    // The same holds for objects that do not even decode.
+    let mut ill = invalid.clone();
+    ill["spec"]["comment"] = json!(3);
+    let mut dying = ill.clone();
+    dying["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let mut renamed = ill.clone();
+    renamed["metadata"]["labels"] = json!({"a": "b"});
+    for new in [dying, renamed] {
+        let (_, text) = server.post(VALIDATE, review("UPDATE", new, ill.clone()).to_string()).await;
+        assert_eq!(response(&text)["allowed"], json!(true), "{text}");
+    }
+    let (_, text) = server.post(VALIDATE, review("UPDATE", ill, invalid.clone()).to_string()).await;
+    assert_eq!(response(&text)["allowed"], json!(false), "{text}");
     let mut status = review("UPDATE", invalid, good());
     status["request"]["subResource"] = json!("status");
     let (_, text) = server.post(VALIDATE, status.to_string()).await;

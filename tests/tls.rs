@@ -305,8 +305,15 @@ async fn the_end_loses_no_request() {
     stream.write_all(&body[..100]).await.unwrap();
     stream.flush().await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
+    let diagnostics = running.diagnostics;
     let ending = tokio::spawn(running.stop());
     tokio::time::sleep(Duration::from_millis(200)).await;
+    // While it drains, whoever asks is told.
+    let mut probe = tokio::net::TcpStream::connect(diagnostics).await.unwrap();
+    probe.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").await.unwrap();
+    let mut told = String::new();
+    probe.read_to_string(&mut told).await.unwrap();
+    assert!(told.contains("503") && told.contains("stopping"), "{told}");
     stream.write_all(&body[100..]).await.unwrap();
     stream.flush().await.unwrap();
     let mut answer = Vec::new();

@@ -1,12 +1,11 @@
 //! What the mutating door would change, as a diff that people can read.
 
 use std::io::{Result, Write};
-use std::sync::Arc;
 
 use similar::TextDiff;
 
 use super::judge::judge;
-use super::run::Request;
+use super::run::{Request, load_all};
 use crate::files;
 use crate::kinds;
 use crate::rule::{Facts, Operation, User};
@@ -14,30 +13,30 @@ use crate::view::View;
 use crate::view::files::{fill, mark_as_existing};
 use crate::yaml;
 
-/// Writes a unified diff for every object that the mutating door would change, and says so when there is none.
+/// Writes a unified diff for every object that the mutating door would change, and says how many there are. Gives the
+/// paths that could not be read, and whether every document was YAML.
 ///
 /// # Errors
-/// When a path cannot be read; the inner result is about the output.
-pub fn run(request: &Request, out: &mut impl Write) -> std::result::Result<Result<()>, files::Error> {
-    let load = |paths: &[std::path::PathBuf]| -> std::result::Result<Vec<files::File>, files::Error> {
-        files::find(paths)?.iter().map(files::load).collect()
-    };
-    let (own, context) = (load(&request.paths)?, load(&request.context)?);
+/// When the output cannot be written.
+pub fn run(request: &Request, out: &mut impl Write) -> Result<(Vec<files::Error>, bool)> {
+    let (own, mut unreadable) = load_all(&request.paths);
+    let (context, problems) = load_all(&request.context);
+    unreadable.extend(problems);
     let view = View::default();
     let existing =
         context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value));
     let judged = own.iter().flat_map(|file| &file.objects).map(|object| object.value.clone());
     fill(&view, existing.chain(judged).collect(), &request.namespace);
     let nobody = User::default();
-    let settings = Arc::clone(&request.settings);
     let facts = Facts {
         operation: Operation::Create,
         user: &nobody,
         now: request.now,
-        settings: &settings,
+        settings: &request.settings,
         view: &view,
     };
-    Ok(write_all(&own, request, &facts, out))
+    write_all(&own, request, &facts, out)?;
+    Ok((unreadable, own.iter().all(|file| file.syntax.is_empty())))
 }
 
 fn write_all(
@@ -48,8 +47,9 @@ fn write_all(
 ) -> Result<()> {
     let (mut changed, mut unchanged) = (0_usize, 0_usize);
     for file in files {
-        if let Some(error) = &file.syntax {
-            writeln!(out, "{}: {}", file.name, error.message)?;
+        for error in &file.syntax {
+            let (line, column) = file.line_and_column(error.span.start);
+            writeln!(out, "{}:{line}:{column}: {}", file.name, error.message)?;
         }
         for object in &file.objects {
             let Some(kind) = kinds::find(object.text("apiVersion"), object.text("kind")) else { continue };

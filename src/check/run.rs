@@ -68,6 +68,8 @@ pub struct Report {
     pub schema_only: Vec<&'static str>,
     /// Objects of kinds that usher does not know.
     pub unknown: usize,
+    /// Paths that could not be read; the rest was judged all the same.
+    pub unreadable: Vec<files::Error>,
 }
 
 impl Report {
@@ -83,12 +85,10 @@ impl Report {
 }
 
 /// Runs a check.
-///
-/// # Errors
-/// When a path cannot be read.
-pub fn run(request: &Request) -> Result<Report, files::Error> {
-    let files = load_all(&request.paths)?;
-    let context = load_all(&request.context)?;
+pub fn run(request: &Request) -> Report {
+    let (files, mut unreadable) = load_all(&request.paths);
+    let (context, problems) = load_all(&request.context);
+    unreadable.extend(problems);
     let view = View::default();
     let existing: Vec<_> =
         context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value)).collect();
@@ -120,13 +120,16 @@ pub fn run(request: &Request) -> Result<Report, files::Error> {
     }
     report.schema_only = TABLE.iter().map(|kind| kind.kind).filter(|kind| met.contains(kind)).collect();
     report.files = files;
-    Ok(report)
+    report.unreadable = unreadable;
+    report
 }
 
-fn load_all(paths: &[PathBuf]) -> Result<Vec<File>, files::Error> {
-    let places = files::find(paths)?;
-    let progress = Progress::new("reading", places.len());
-    let loaded = places
+/// Reads everything that can be read below the paths.
+pub(super) fn load_all(paths: &[PathBuf]) -> (Vec<File>, Vec<files::Error>) {
+    let found = files::find(paths);
+    let progress = Progress::new("reading", found.places.len());
+    let loaded: Vec<Result<File, files::Error>> = found
+        .places
         .par_iter()
         .map(|place| {
             let file = files::load(place);
@@ -135,7 +138,15 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<File>, files::Error> {
         })
         .collect();
     progress.finish();
-    loaded
+    let mut problems = found.problems;
+    let mut all = Vec::with_capacity(loaded.len());
+    for file in loaded {
+        match file {
+            Ok(file) => all.push(file),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (all, problems)
 }
 
 #[derive(Default)]
@@ -153,13 +164,13 @@ fn judge_file(
     progress: &Progress,
 ) -> Judged {
     let mut judged = Judged::default();
-    if let Some(error) = &file.syntax {
+    for error in &file.syntax {
         let mut findings = Findings::default();
         findings.deny(&codes::SYNTAX, FieldPath::root(), error.message.as_str());
         for finding in findings {
             judged.located.push(Located {
                 file: position,
-                document: None,
+                document: Some(error.document),
                 api_version: String::new(),
                 kind: String::new(),
                 namespace: String::new(),
@@ -175,7 +186,7 @@ fn judge_file(
                 if kind.admission.is_none() {
                     judged.schema_only.push(kind.kind);
                 }
-                judge_object(position, object, kind, request, facts, &mut judged.located);
+                judge_object((position, &file.text), object, kind, request, facts, &mut judged.located);
             }
             Found::Unserved(finding) => {
                 let span = object.node.locate(&finding.path);
@@ -214,7 +225,7 @@ fn find_kind(object: &FileObject) -> Found {
 }
 
 fn judge_object(
-    position: usize,
+    (position, text): (usize, &str),
     object: &FileObject,
     kind: &'static KindInfo,
     request: &Request,
@@ -231,9 +242,20 @@ fn judge_object(
     let judgement = judge(kind, &object.value, &request.namespace, facts);
     let namespace = judgement.stored["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
     for finding in judgement.findings {
-        let span = object.node.locate(&finding.path);
+        let span = narrow(&object.node, &finding, text);
         located.push(locate(position, object, finding, span, &namespace));
     }
+}
+
+/// Where a finding stands: its value, or the part of the value that it means, if that stands in the file as it is.
+fn narrow(node: &crate::yaml::Node, finding: &Finding, text: &str) -> Range<usize> {
+    let whole = node.locate(&finding.path);
+    let part = finding.span.as_ref().and_then(|part| {
+        let value = node.to_json().pointer(&finding.path.pointer())?.as_str()?.to_owned();
+        let start = whole.start + text.get(whole.clone())?.find(&value)?;
+        Some(start + part.start..start + part.end)
+    });
+    part.unwrap_or(whole)
 }
 
 fn locate(

@@ -192,13 +192,21 @@ pub(super) fn run(cli: Cli) -> Result<ExitCode, Error> {
             Err(message) => Err(Error::Usage(message)),
         },
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut super::command(), "usher", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut super::command(), "usher", &mut script);
+            std::io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
 fn request(input: Input) -> Result<check_run::Request, Error> {
+    if !crate::schema::metadata::is_label(&input.namespace) {
+        return Err(Error::Usage(format!(
+            "--namespace: {:?} is not the name of a namespace",
+            input.namespace
+        )));
+    }
     let settings = options::settings(input.rules, input.config.as_deref())?;
     Ok(check_run::Request {
         paths: input.paths,
@@ -210,7 +218,7 @@ fn request(input: Input) -> Result<check_run::Request, Error> {
 }
 
 fn run_check(check: Check) -> Result<ExitCode, Error> {
-    let report = check_run::run(&request(check.input)?)?;
+    let report = check_run::run(&request(check.input)?);
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written =
         report::write(&report, check.output, check.color.on_stdout(), &mut out).and_then(|()| out.flush());
@@ -220,14 +228,26 @@ fn run_check(check: Check) -> Result<ExitCode, Error> {
         other => other?,
     }
     let failed = report.errors() > 0 || check.strict && report.warnings() > 0;
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(exit_code(&report.unreadable, failed))
+}
+
+/// 2 when something could not be read (and says what), 1 when something is wrong, else 0.
+fn exit_code(unreadable: &[crate::files::Error], failed: bool) -> ExitCode {
+    for problem in unreadable {
+        eprintln!("usher: {problem}");
+    }
+    match (unreadable.is_empty(), failed) {
+        (false, _) => ExitCode::from(2),
+        (true, true) => ExitCode::FAILURE,
+        (true, false) => ExitCode::SUCCESS,
+    }
 }
 
 fn run_diff(diff_args: Diff) -> Result<ExitCode, Error> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    diff::run(&request(diff_args.input)?, &mut out)??;
+    let (unreadable, readable_yaml) = diff::run(&request(diff_args.input)?, &mut out)?;
     out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(exit_code(&unreadable, !readable_yaml))
 }
 
 fn run_manifests(what: &Manifests) -> Result<ExitCode, Error> {
@@ -292,6 +312,10 @@ fn run_serve(command: Serve) -> Result<ExitCode, Error> {
     } else {
         Mode::Cluster { kubeconfig: serve.kubeconfig, context: serve.context }
     };
+    let max_in_flight = serve.max_in_flight.unwrap_or(MOST_IN_FLIGHT);
+    if !(1..=1_000_000).contains(&max_in_flight) {
+        return Err(Error::Usage("--max-in-flight must be between 1 and 1000000".to_owned()));
+    }
     let poll = serve.tls_reload_interval.map_or(10, |interval| interval.as_seconds().max(1));
     let config = Config {
         mode,
@@ -299,7 +323,7 @@ fn run_serve(command: Serve) -> Result<ExitCode, Error> {
         diagnostics_listen: serve.diagnostics_listen.unwrap_or_else(|| SocketAddr::from((ip, 8081))),
         files,
         poll: Duration::from_secs(poll.unsigned_abs()),
-        max_in_flight: serve.max_in_flight.unwrap_or(MOST_IN_FLIGHT),
+        max_in_flight,
         settings,
     };
     let runtime = tokio::runtime::Runtime::new()?;

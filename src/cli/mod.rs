@@ -17,9 +17,7 @@ pub enum Error {
     /// The settings are wrong.
     #[error(transparent)]
     Options(#[from] options::Error),
-    /// A path cannot be read.
-    #[error(transparent)]
-    Files(#[from] crate::files::Error),
+
     /// The server cannot run.
     #[error(transparent)]
     Serve(#[from] crate::serve::run::Error),

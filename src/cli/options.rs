@@ -170,8 +170,20 @@ fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions), Error> {
     let shown = path.display().to_string();
     let fail = |message: String| Error::File { path: shown.clone(), message };
     let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: shown.clone(), source })?;
-    let documents = crate::yaml::read(&text).map_err(|error| fail(error.message))?;
-    let value = documents.first().map_or(Value::Object(Map::new()), |document| document.root.to_json());
+    let file = crate::files::parse(shown.clone(), text.into_bytes());
+    if let Some(error) = file.syntax.first() {
+        let (line, column) = file.line_and_column(error.span.start);
+        return Err(fail(format!("line {line}, column {column}: {}", error.message)));
+    }
+    if file.objects.len() > 1 {
+        return Err(fail("expected one document".to_owned()));
+    }
+    if let Some((key, _)) =
+        file.objects.first().and_then(|object| crate::files::repeated_keys(&object.node).pop())
+    {
+        return Err(fail(format!("the setting {key} is there twice")));
+    }
+    let value = file.objects.first().map_or(Value::Object(Map::new()), |object| object.value.clone());
     let Value::Object(map) = &value else { return Err(fail("expected a mapping of settings".to_owned())) };
     let known: Vec<String> = RuleOptions::keys().into_iter().chain(ServeOptions::keys()).collect();
     for key in map.keys() {
@@ -231,6 +243,25 @@ fn validate(options: RuleOptions) -> Result<Settings, Error> {
     let pattern = options.silence_comment_pattern.map(|pattern| regex::Regex::new(&pattern)).transpose();
     let comment_pattern = pattern
         .map_err(|error| Error::Value { name: "silence-comment-pattern", message: error.to_string() })?;
+    let wrong = |name: &'static str, value: &str, what: &str| Error::Value {
+        name,
+        message: format!("{value:?} is not {what}"),
+    };
+    if let Some(label) = options.silence_namespace_label.as_deref().filter(|label| label.trim().is_empty()) {
+        return Err(wrong("silence-namespace-label", label, "the name of a label"));
+    }
+    if let Some(label) = options
+        .silence_required_labels
+        .iter()
+        .flatten()
+        .find(|label| label.trim() != **label || label.is_empty())
+    {
+        return Err(wrong("silence-required-labels", label, "the name of a label"));
+    }
+    let namespace = options.cluster_resource_namespace.as_deref();
+    if let Some(namespace) = namespace.filter(|namespace| !crate::schema::metadata::is_label(namespace)) {
+        return Err(wrong("cluster-resource-namespace", namespace, "the name of a namespace"));
+    }
     let fallback = SilenceSettings::default();
     let silence = SilenceSettings {
         past_end: options.silence_past_end.unwrap_or_default(),
@@ -309,5 +340,8 @@ mod tests {
         assert!(settings_from(&json!({"silence-selector": "a b"})).is_err());
         assert!(settings_from(&json!({"silence-max-duration": "1x"})).is_err());
         assert!(settings_from(&json!({"nonsense": 1})).is_err());
+        assert!(settings_from(&json!({"silence-namespace-label": ""})).is_err());
+        assert!(settings_from(&json!({"cluster-resource-namespace": "A B"})).is_err());
+        assert!(settings_from(&json!({"silence-required-labels": [" "]})).is_err());
     }
 }

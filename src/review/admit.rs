@@ -112,6 +112,9 @@ impl From<serde_path_to_error::Error<serde_json::Error>> for Undecodable {
                 Segment::Unknown => path,
             };
         }
-        Self { path, message: error.into_inner().to_string() }
+        // serde_json adds the place in the bytes of the review, which nobody sees.
+        let message = error.into_inner().to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(text, _)| text).to_owned();
+        Self { path, message }
     }
 }

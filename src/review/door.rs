@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::admit::{self, Undecodable, decode_raw};
@@ -149,11 +150,39 @@ fn answer_raw<K: Kind>(
     place(&mut request);
     let verdict = match undecodable {
         Some(undecodable) if phase == Phase::Validate && request.sub_resource.is_empty() => {
-            denied(undecodable).into()
+            let mut findings = denied(undecodable);
+            match leniency(raw.object, raw.old_object) {
+                Leniency::Terminating => findings = Findings::default(),
+                Leniency::SameSpec => findings.soften_all(),
+                Leniency::None => {}
+            }
+            findings.into()
         }
         _ => judge::<K>(door, phase, &request),
     };
     Ok(encode(verdict, &request, kind, true))
+}
+
+/// Why an object that does not decode may pass.
+enum Leniency {
+    /// It is being deleted.
+    Terminating,
+    /// The update leaves its spec as it was stored.
+    SameSpec,
+    None,
+}
+
+/// What is never blocked is not blocked either when it does not decode.
+fn leniency(object: Option<&RawValue>, old: Option<&RawValue>) -> Leniency {
+    let tree = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+    let (Some(object), old) = (tree(object), tree(old)) else { return Leniency::None };
+    if !object["metadata"]["deletionTimestamp"].is_null() {
+        Leniency::Terminating
+    } else if old.is_some_and(|old| old["spec"] == object["spec"]) {
+        Leniency::SameSpec
+    } else {
+        Leniency::None
+    }
 }
 
 /// The namespace of the request is that of its object, also while the object does not carry it yet.

@@ -95,6 +95,12 @@ impl Finding {
         self
     }
 
+    /// Names the part of the value that is meant, in bytes of the decoded string; `usher check` puts the caret there.
+    pub fn part(&mut self, part: std::ops::Range<usize>) -> &mut Self {
+        self.span = Some(part);
+        self
+    }
+
     /// Message, code and help in one line: what `kubectl` shows.
     pub fn line(&self) -> String {
         let Self { message, rule, help, .. } = self;

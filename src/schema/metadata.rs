@@ -241,7 +241,7 @@ fn check_owners(metadata: &Map<String, Value>, path: &FieldPath, out: &mut Findi
 }
 
 /// `[a-z0-9]([-a-z0-9]*[a-z0-9])?`, at most 63 characters.
-fn is_label(text: &str) -> bool {
+pub fn is_label(text: &str) -> bool {
     text.len() <= 63 && is_subdomain_part(text)
 }
 

@@ -246,7 +246,8 @@ async fn read_body(
                 None if all.is_empty() => first = Some(data),
                 None => all.extend_from_slice(&data),
                 Some(piece) => {
-                    all.reserve(announced.max(piece.len() + data.len()));
+                    // Grows with what has arrived, never with what was announced.
+                    all.reserve(piece.len() + data.len());
                     all.extend_from_slice(&piece);
                     all.extend_from_slice(&data);
                 }

@@ -1,7 +1,7 @@
 //! `/metrics`, `/livez`, `/readyz`, `/statusz`: plain HTTP, for probes and people.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::http::{StatusCode, header};
@@ -15,6 +15,24 @@ use crate::kinds::TABLE;
 use crate::observe::metrics::Metrics;
 use crate::view::{Standing, View};
 
+/// What went wrong last and still holds, in words; empty when all is well.
+#[derive(Debug, Default)]
+pub struct Troubles {
+    /// Why the certificate on disk is not served.
+    pub certificate: Mutex<String>,
+    /// Why the objects on disk are not the ones in use.
+    pub objects: Mutex<String>,
+}
+
+/// Notes a trouble, or with an empty text its end.
+pub fn note(trouble: &Mutex<String>, text: String) {
+    *trouble.lock().unwrap_or_else(PoisonError::into_inner) = text;
+}
+
+fn told(trouble: &Mutex<String>) -> String {
+    trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// What the diagnostics look at.
 #[derive(Debug, Clone)]
 pub struct State {
@@ -26,6 +44,8 @@ pub struct State {
     pub standalone: bool,
     /// The certificate.
     pub certificate: Current,
+    /// What went wrong last.
+    pub troubles: Arc<Troubles>,
     /// Set at the end of the process.
     pub stopping: Arc<AtomicBool>,
     /// When the process started.
@@ -75,10 +95,15 @@ impl State {
         let certificate = self.certificate.load();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
+            "inFlight": self.metrics.in_flight.get(),
+            "shed": self.metrics.shed.get(),
             "started": self.started.to_string(),
             "ready": self.unready().is_empty(),
             "unready": self.unready(),
+            "objectsProblem": told(&self.troubles.objects),
             "certificate": {
+                "state": if told(&self.troubles.certificate).is_empty() { "on" } else { "degraded" },
+                "why": told(&self.troubles.certificate),
                 "serial": certificate.serial,
                 "notAfter": Timestamp::from_second(certificate.not_after).map(|at| at.to_string()).unwrap_or_default(),
                 "refusedReloads": self.metrics.certificate_reload_failures.get(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use notify::Watcher as _;
 use tokio::sync::Notify;
 
+use super::diagnostics::{Troubles, note};
 use crate::files;
 use crate::view::View;
 use crate::view::files::{fill, mark_as_existing};
@@ -22,10 +23,14 @@ const POLL: Duration = Duration::from_secs(5);
 /// When a directory cannot be read.
 pub fn load(view: &View, directories: &[PathBuf]) -> Result<usize, files::Error> {
     let mut objects = Vec::new();
-    for place in files::find(directories)? {
+    let found = files::find(directories);
+    if let Some(problem) = found.problems.into_iter().next() {
+        return Err(problem);
+    }
+    for place in found.places {
         let file = files::load(&place)?;
-        if let Some(error) = &file.syntax {
-            tracing::warn!(file = file.name, %error, "leaving out a file that is not YAML");
+        for error in &file.syntax {
+            tracing::warn!(file = file.name, %error, "leaving out a document that is not YAML");
         }
         objects.extend(file.objects.iter().map(|object| mark_as_existing(&object.value)));
     }
@@ -35,7 +40,7 @@ pub fn load(view: &View, directories: &[PathBuf]) -> Result<usize, files::Error>
 }
 
 /// Reads the directories again whenever they change. What cannot be read leaves the View as it was.
-pub async fn watch(view: Arc<View>, directories: Vec<PathBuf>) {
+pub async fn watch(view: Arc<View>, directories: Vec<PathBuf>, troubles: Arc<Troubles>) {
     let changed = Arc::new(Notify::new());
     let signal = Arc::clone(&changed);
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -57,8 +62,10 @@ pub async fn watch(view: Arc<View>, directories: Vec<PathBuf>) {
             () = changed.notified() => tokio::time::sleep(SETTLE).await,
             () = tokio::time::sleep(POLL) => {}
         }
-        if let Err(error) = load(&view, &directories) {
-            tracing::error!(%error, "cannot read the objects; the old ones stay");
+        let problem = load(&view, &directories).err().map(|error| error.to_string()).unwrap_or_default();
+        if !problem.is_empty() {
+            tracing::error!(problem, "cannot read the objects; the old ones stay");
         }
+        note(&troubles.objects, problem);
     }
 }

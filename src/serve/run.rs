@@ -107,6 +107,7 @@ pub struct Running {
     /// What `/readyz` looks at.
     pub state: diagnostics::State,
     stop: watch::Sender<bool>,
+    stop_diagnostics: watch::Sender<bool>,
     stopping: Arc<AtomicBool>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
@@ -120,20 +121,31 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
     let metrics = Arc::new(Metrics::default());
     let (admission_listener, admission) = bind(config.listen).await?;
     let (diagnostics_listener, diagnostics) = bind(config.diagnostics_listen).await?;
-    let (loaded, authority_file) = load_certificate(config, admission)?;
+    let (loaded, authority) = load_certificate(config, admission)?;
     metrics.certificate_not_after.set(tls::to_f64(loaded.not_after));
     let certificate: Current = Arc::new(ArcSwap::from_pointee(loaded));
+    let troubles = Arc::new(diagnostics::Troubles::default());
 
     let mut tasks = Vec::new();
     if let Some(files) = config.files.clone() {
-        let watching = tls::watch(files, Arc::clone(&certificate), Arc::clone(&metrics), config.poll);
+        let watching = tls::watch(
+            files,
+            Arc::clone(&certificate),
+            Arc::clone(&metrics),
+            Arc::clone(&troubles),
+            config.poll,
+        );
         tasks.push(tokio::spawn(watching));
     }
     match &config.mode {
         Mode::Standalone { objects } => {
             objects::load(&view, objects)?;
             if !objects.is_empty() {
-                tasks.push(tokio::spawn(objects::watch(Arc::clone(&view), objects.clone())));
+                tasks.push(tokio::spawn(objects::watch(
+                    Arc::clone(&view),
+                    objects.clone(),
+                    Arc::clone(&troubles),
+                )));
             }
         }
         Mode::Cluster { kubeconfig, context } => {
@@ -143,7 +155,10 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
     }
 
     let door = Arc::new(ArcSwap::from_pointee(Door::new(Arc::clone(&config.settings), Arc::clone(&view))));
+    // Last of what can fail, so that a start that fails leaves no file behind.
+    let authority_file = authority.map(|pem| write_authority(&pem, admission)).transpose()?;
     let (stop, stopped) = watch::channel(false);
+    let (stop_diagnostics, diagnostics_stopped) = watch::channel(false);
     let stopping = Arc::new(AtomicBool::new(false));
     let shared = Shared {
         door: Arc::clone(&door),
@@ -155,18 +170,31 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
         view: Arc::clone(&view),
         standalone: matches!(config.mode, Mode::Standalone { .. }),
         certificate: Arc::clone(&certificate),
+        troubles,
         stopping: Arc::clone(&stopping),
         started: Timestamp::now(),
     };
     let routes = admission::router(shared);
-    let serving =
-        listener::serve_tls(admission_listener, routes, certificate, Arc::clone(&metrics), stopped.clone());
+    let serving = listener::serve_tls(admission_listener, routes, certificate, Arc::clone(&metrics), stopped);
     let admission_task = tokio::spawn(serving);
-    let plain = listener::serve_plain(diagnostics_listener, diagnostics::router(state.clone()), stopped);
+    let plain =
+        listener::serve_plain(diagnostics_listener, diagnostics::router(state.clone()), diagnostics_stopped);
     let diagnostics_task = tokio::spawn(plain);
     tasks.insert(0, diagnostics_task);
     tasks.insert(0, admission_task);
-    Ok(Running { admission, diagnostics, authority_file, door, view, metrics, state, stop, stopping, tasks })
+    Ok(Running {
+        admission,
+        diagnostics,
+        authority_file,
+        door,
+        view,
+        metrics,
+        state,
+        stop,
+        stop_diagnostics,
+        stopping,
+        tasks,
+    })
 }
 
 impl Running {
@@ -176,6 +204,8 @@ impl Running {
         let _ = self.stop.send(true);
         let admission = self.tasks.remove(0);
         let _ = admission.await;
+        // Until here `/readyz` says that it is stopping.
+        let _ = self.stop_diagnostics.send(true);
         for task in self.tasks.drain(..) {
             task.abort();
         }
@@ -212,7 +242,7 @@ fn announce(running: &Running) {
         let _ = writeln!(out, "ca {}", file.display());
         let _ = writeln!(
             out,
-            "try: curl --cacert {} -H 'content-type: application/json' https://{}/admit/validate/monitoring.coreos.com/silence -d '{review}'",
+            "try: curl --cacert '{}' -H 'content-type: application/json' https://{}/admit/validate/monitoring.coreos.com/silence -d '{review}'",
             file.display(),
             running.admission
         );
@@ -227,7 +257,8 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
     Ok((listener, address))
 }
 
-fn load_certificate(config: &Config, listening: SocketAddr) -> Result<(Loaded, Option<PathBuf>), Error> {
+/// The certificate to serve and, when it was made here, the CA that clients must trust.
+fn load_certificate(config: &Config, listening: SocketAddr) -> Result<(Loaded, Option<String>), Error> {
     if let Some(files) = &config.files {
         return Ok((files.load()?, None));
     }
@@ -235,9 +266,18 @@ fn load_certificate(config: &Config, listening: SocketAddr) -> Result<(Loaded, O
         vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), listening.ip().to_string()];
     let made = certificate::make(&names)?;
     let loaded = tls::build(made.certificate.as_bytes(), made.key.as_bytes(), None, "the made certificate")?;
-    let file = std::env::temp_dir().join(format!("usher-ca-{}-{}.pem", std::process::id(), listening.port()));
-    std::fs::write(&file, made.authority).map_err(Error::AuthorityFile)?;
-    Ok((loaded, Some(file)))
+    Ok((loaded, Some(made.authority)))
+}
+
+/// Writes the CA where only this user can change it; a file of that name, or a link, is never followed.
+fn write_authority(pem: &str, listening: SocketAddr) -> Result<PathBuf, Error> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let name = format!("usher-ca-{}-{}.pem", std::process::id(), listening.port());
+    let path = std::env::temp_dir().join(name);
+    let _ = std::fs::remove_file(&path);
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+    file.and_then(|mut file| file.write_all(pem.as_bytes())).map_err(Error::AuthorityFile)?;
+    Ok(path)
 }
 
 async fn client(kubeconfig: Option<&std::path::Path>, context: Option<&str>) -> Result<kube::Client, Error> {

@@ -16,6 +16,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use tokio::sync::Notify;
 
+use super::diagnostics::{Troubles, note};
 use crate::observe::metrics::Metrics;
 
 /// Why a certificate cannot be served.
@@ -136,7 +137,13 @@ fn look_into(leaf: &CertificateDer<'_>) -> Result<(i64, String), Error> {
 }
 
 /// Watches the files for ever and exchanges the configuration when they hold another pair.
-pub async fn watch(files: Files, current: Current, metrics: Arc<Metrics>, every: Duration) {
+pub async fn watch(
+    files: Files,
+    current: Current,
+    metrics: Arc<Metrics>,
+    troubles: Arc<Troubles>,
+    every: Duration,
+) {
     let changed = Arc::new(Notify::new());
     let _watcher = watch_directories(&files, Arc::clone(&changed));
     let mut failing = false;
@@ -145,6 +152,7 @@ pub async fn watch(files: Files, current: Current, metrics: Arc<Metrics>, every:
         match load_settled(&files).await {
             Ok(loaded) => {
                 failing = false;
+                note(&troubles.certificate, String::new());
                 if loaded.fingerprint != current.load().fingerprint {
                     tracing::info!(
                         serial = loaded.serial,
@@ -158,6 +166,10 @@ pub async fn watch(files: Files, current: Current, metrics: Arc<Metrics>, every:
             }
             Err(error) => {
                 metrics.certificate_reload_failures.inc();
+                note(
+                    &troubles.certificate,
+                    format!("the pair on disk is refused, the old one is served: {error}"),
+                );
                 if !failing {
                     tracing::error!(%error, "refused a certificate; the old one stays");
                 }

@@ -13,11 +13,14 @@ use serde_json::Value;
 pub mod cluster;
 pub mod files;
 pub mod records;
+pub mod secrets;
 
 use records::{
     Account, Alertmanager, Contact, MaintenanceWindow, Monitor, MonitorGroup, Namespace, Prometheus,
-    PrometheusAgent, ScrapeClass, Secret, Silence, SlackIntegration,
+    PrometheusAgent, ScrapeClass, Silence, SlackIntegration,
 };
+
+use secrets::Secret;
 
 /// Namespace and name; the namespace of cluster-scoped objects is empty.
 pub type Key = (String, String);
@@ -143,6 +146,19 @@ impl<R: Record> Shelf<R> {
         })
     }
 
+    /// The first record with a term that fits; nothing else is copied.
+    pub fn find(&self, term: Term, fits: impl Fn(&R) -> bool) -> Option<Arc<R>> {
+        self.read(|state| {
+            let keys = state.index.get(&term);
+            keys.into_iter()
+                .flatten()
+                .filter_map(|key| state.objects.get(key))
+                .find(|record| fits(record))
+                .cloned()
+        })
+        .flatten()
+    }
+
     /// All records, in the order of their keys.
     pub fn all(&self) -> Option<Vec<Arc<R>>> {
         self.read(|state| state.objects.values().cloned().collect())
@@ -162,8 +178,7 @@ pub trait Feed: Send + Sync {
     fn remove(&self, key: &Key);
     /// Empties the shelf and fills it, in one step for readers. Objects that do not decode are left out.
     fn replace(&self, objects: &[Value], standing: Standing);
-    /// Says how much the shelf knows.
-    fn set_standing(&self, standing: Standing);
+
     /// How much the shelf knows.
     fn standing(&self) -> Standing;
     /// Is the object there?
@@ -233,10 +248,6 @@ impl<R: Record> Feed for Shelf<R> {
             }
         }
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = fresh;
-    }
-
-    fn set_standing(&self, standing: Standing) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).standing = standing;
     }
 
     fn standing(&self) -> Standing {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::rule::path::{FieldPath, Segment};
 
-pub use read::{Document, Error, read};
+pub use read::{Document, Error, read, read_all};
 pub use write::write;
 
 /// A value and where it stands, in bytes of the file.

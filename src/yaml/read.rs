@@ -17,6 +17,8 @@ const MOST_NODES: usize = 400_000;
 /// One document of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
+    /// Which one of the file, from 0; empty ones count.
+    pub index: usize,
     /// Its content.
     pub root: Node,
 }
@@ -29,6 +31,8 @@ pub struct Error {
     pub message: String,
     /// Where.
     pub span: Range<usize>,
+    /// In which document of the file, from 0.
+    pub document: usize,
 }
 
 /// Reads all documents of a file. Empty documents are left out.
@@ -36,19 +40,26 @@ pub struct Error {
 /// # Errors
 /// At the first place that is not YAML, or that goes beyond the limits.
 pub fn read(text: &str) -> Result<Vec<Document>, Error> {
+    let (documents, errors) = read_all(text);
+    errors.into_iter().next().map_or(Ok(documents), Err)
+}
+
+/// Reads all documents that can be read: one that cannot does not take the others along, as for kubectl, which splits a
+/// file at its `---` lines first.
+pub fn read_all(text: &str) -> (Vec<Document>, Vec<Error>) {
     // A byte order mark is no content.
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut builder = Builder { base: text.len() - body.len(), ..Builder::default() };
-    for event in Parser::new_from_str(body) {
-        match event {
-            Ok((event, span)) => builder.take(event, &span)?,
-            Err(error) => {
-                let at = error.marker().byte_offset().unwrap_or(body.len()).min(body.len()) + builder.base;
-                return Err(Error { message: error.info(), span: at..at });
-            }
+    let mut errors = Vec::new();
+    loop {
+        let Err(error) = builder.read(&text[builder.base..]) else { return (builder.documents, errors) };
+        let next = text[error.span.start..].find("\n---").map(|at| error.span.start + at + 1);
+        errors.push(error);
+        match next {
+            Some(next) => builder.resume(next),
+            None => return (builder.documents, errors),
         }
     }
-    Ok(builder.documents)
 }
 
 #[derive(Default)]
@@ -58,6 +69,8 @@ struct Builder {
     stack: Vec<Open>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
+    index: usize,
+    begun: bool,
 }
 
 /// A collection that is not closed yet.
@@ -68,6 +81,27 @@ struct Open {
 }
 
 impl Builder {
+    fn read(&mut self, body: &str) -> Result<(), Error> {
+        for event in Parser::new_from_str(body) {
+            let taken = match event {
+                Ok((event, span)) => self.take(event, &span),
+                Err(error) => {
+                    let at = error.marker().byte_offset().unwrap_or(body.len()).min(body.len()) + self.base;
+                    Err(fail(error.info(), &(at..at)))
+                }
+            };
+            taken.map_err(|error| Error { document: self.index, ..error })?;
+        }
+        Ok(())
+    }
+
+    /// Begins again behind a document that could not be read.
+    fn resume(&mut self, base: usize) {
+        self.base = base;
+        self.stack.clear();
+        self.begun = true;
+    }
+
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Error> {
         let at = span.byte_range().unwrap_or_default();
         let at = at.start + self.base..at.end + self.base;
@@ -89,6 +123,8 @@ impl Builder {
                 self.put(node, 0, false)
             }
             Event::DocumentStart(..) => {
+                self.index += usize::from(self.begun);
+                self.begun = true;
                 self.nodes = 0;
                 self.anchors.clear();
                 Ok(())
@@ -123,11 +159,13 @@ impl Builder {
     fn put(&mut self, node: Node, anchor: usize, merge: bool) -> Result<(), Error> {
         self.count(1, &node.span)?;
         if anchor != 0 {
+            // The copy that aliases will be made from counts as well: anchors can be nested.
+            self.count(size(&node), &node.span)?;
             self.anchors.insert(anchor, node.clone());
         }
         let Some(open) = self.stack.last_mut() else {
             if !matches!(node.value, NodeValue::Scalar(Value::Null)) {
-                self.documents.push(Document { root: node });
+                self.documents.push(Document { index: self.index, root: node });
             }
             return Ok(());
         };
@@ -148,7 +186,7 @@ impl Builder {
 }
 
 fn fail(message: impl Into<String>, at: &Range<usize>) -> Error {
-    Error { message: message.into(), span: at.clone() }
+    Error { message: message.into(), span: at.clone(), document: 0 }
 }
 
 fn size(node: &Node) -> usize {
@@ -240,6 +278,15 @@ mod tests {
     }
 
     #[test]
+    fn a_document_that_is_no_yaml_does_not_take_the_others_along() {
+        let (documents, errors) = read_all("a: 1\n---\n# empty\n---\nb: [\n---\nc: 3\n");
+        let read: Vec<(usize, serde_json::Value)> =
+            documents.iter().map(|document| (document.index, document.root.to_json())).collect();
+        assert_eq!(read, [(0, json!({"a": 1})), (3, json!({"c": 3}))]);
+        assert_eq!(errors.iter().map(|error| error.document).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
     fn merge_keys_anchors_and_quotes() {
         let text = "base: &b {a: 1, b: 2}\nuse:\n  <<: *b\n  b: \"2\"\nquoted: 'yes'\nliteral: |\n  x\n";
         let value = read(text).unwrap()[0].root.to_json();
@@ -256,6 +303,9 @@ mod tests {
             aliases.extend([name.to_string(), format!(": &{name} [{tenfold}]\n")]);
         }
         assert!(read(&aliases).unwrap_err().message.contains("aliases"));
+        let nested = (0..150).map(|n| format!("&a{n} [")).collect::<Vec<_>>().concat();
+        let nested = format!("x: {nested}{}{}", vec!["x"; 300_000].join(","), "]".repeat(150));
+        assert!(read(&nested).unwrap_err().message.contains("aliases"));
         let deep = format!("a: {}{}", "[".repeat(5000), "]".repeat(5000));
         assert!(read(&deep).is_err());
     }

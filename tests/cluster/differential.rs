@@ -370,8 +370,7 @@ fn offline(text: &str, directory: &std::path::Path, number: usize) -> (bool, Vec
         namespace: "shop".to_owned(),
         settings: Arc::new(Settings::default()),
         now: jiff::Timestamp::now(),
-    })
-    .unwrap();
+    });
     let found = |located: &usher::check::run::Located| {
         format!("{} {}", located.finding.rule.code, located.finding.path)
     };

@@ -4,12 +4,11 @@ use std::io::{Result, Write};
 
 use super::counted;
 use crate::check::run::Report;
-use crate::files::line_and_column;
 
 pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
     for located in &report.located {
         let file = &report.files[located.file];
-        let (line, column) = line_and_column(&file.text, located.span.start);
+        let (line, column) = file.line_and_column(located.span.start);
         let finding = &located.finding;
         let path = match finding.path.to_string() {
             path if path.is_empty() => String::new(),

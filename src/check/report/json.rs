@@ -5,7 +5,6 @@ use std::io::{Result, Write};
 use serde::Serialize;
 
 use crate::check::run::Report;
-use crate::files::line_and_column;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +47,7 @@ struct Counts {
 pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
     for located in &report.located {
         let file = &report.files[located.file];
-        let (line, column) = line_and_column(&file.text, located.span.start);
+        let (line, column) = file.line_and_column(located.span.start);
         let finding = &located.finding;
         let object = Record {
             file: &file.name,

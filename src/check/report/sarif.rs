@@ -7,7 +7,6 @@ use std::io::{Result, Write};
 use serde_json::{Value, json};
 
 use crate::check::run::Report;
-use crate::files::line_and_column;
 use crate::rule::{Rule, Severity};
 
 pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
@@ -19,8 +18,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
         .map(|located| {
             let file = &report.files[located.file];
             let finding = &located.finding;
-            let (line, column) = line_and_column(&file.text, located.span.start);
-            let (end_line, end_column) = line_and_column(&file.text, located.span.end);
+            let (line, column) = file.line_and_column(located.span.start);
+            let (end_line, end_column) = file.line_and_column(located.span.end);
             json!({
                 "ruleId": finding.rule.code,
                 "level": level(finding.severity),

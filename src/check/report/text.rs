@@ -7,7 +7,6 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::counted;
 use crate::check::run::{Located, Report};
-use crate::files::line_and_column;
 use crate::rule::Severity;
 
 pub(super) fn write(report: &Report, colour: bool, out: &mut impl Write) -> Result<()> {
@@ -43,7 +42,7 @@ fn excerpt(report: &Report, located: &Located, renderer: &Renderer) -> String {
         Severity::Warning => Level::WARNING,
     };
     let (start, span) = window(&file.text, &located.span);
-    let (line, _) = line_and_column(&file.text, start);
+    let (line, _) = file.line_and_column(start);
     let path = finding.path.to_string();
     let snippet = Snippet::source(&file.text[start..end_of(&file.text, start + span.end)])
         .line_start(line)

@@ -7,7 +7,8 @@ use crate::model::object::Object;
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Severity, quoted};
 use crate::settings::DeletePolicy;
-use crate::view::records::{ValueShape, is_default};
+use crate::view::records::is_default;
+use crate::view::secrets::ValueShape;
 
 type Account = Object<AccountSpec>;
 

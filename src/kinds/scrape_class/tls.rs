@@ -133,17 +133,21 @@ fn check_authorization(authorization: &Authorization, is_default: bool, out: &mu
 }
 
 fn check_file(path: &FieldPath, file: &str, workloads: &[Workload], out: &mut Findings) {
-    let unsafe_part = if file.split('/').any(|segment| segment == "..") {
-        Some("a `..` segment")
-    } else if file.contains(['\0', '\n', '\r']) {
-        Some("a NUL or a line break")
-    } else if file.contains("$(") {
-        Some("`$(`, which is substituted in the configuration")
-    } else {
-        None
-    };
-    if let Some(part) = unsafe_part {
-        out.deny(&codes::UNSAFE_PATH, path.clone(), format!("{} holds {part}", quoted(file))).value(file);
+    let dots = file.split('/').scan(0, |at, segment| {
+        let start = *at;
+        *at += segment.len() + 1;
+        Some((start, segment))
+    });
+    let dots = dots
+        .filter(|(_, segment)| *segment == "..")
+        .map(|(start, _)| (start..start + 2, "a `..` segment"))
+        .next();
+    let breaks = file.find(['\0', '\n', '\r']).map(|at| (at..at + 1, "a NUL or a line break"));
+    let substituted =
+        file.find("$(").map(|at| (at..at + 2, "`$(`, which is substituted in the configuration"));
+    if let Some((part, what)) = dots.or(breaks).or(substituted) {
+        let message = format!("{} holds {what}", quoted(file));
+        out.deny(&codes::UNSAFE_PATH, path.clone(), message).value(file).part(part);
         return;
     }
     if !file.starts_with('/') {

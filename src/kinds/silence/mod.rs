@@ -14,6 +14,7 @@ pub mod breadth;
 pub mod codes;
 mod defaults;
 mod rules;
+mod selection;
 pub mod spec;
 pub mod tenancy;
 mod window;

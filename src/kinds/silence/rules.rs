@@ -5,21 +5,19 @@
 
 use jiff::SignedDuration;
 
-use super::breadth::{Breadth, measure};
 use super::codes;
-use super::spec::{MatchType, Matcher, SilenceSpec};
-use super::tenancy::{
-    Selecting, Selection, brief, effective, equal, fingerprint, injected, likeness, namespace_matcher,
-    select, shown, written,
+use super::selection::{
+    check_breadth, check_matches_empty, check_names, check_namespace, check_selection, check_size,
 };
+use super::spec::{MatchType, Matcher, SilenceSpec};
+use super::tenancy::{Selection, brief, equal, fingerprint, injected, likeness, select, shown, written};
 use super::window::{Problem, Window, resolve};
 use crate::model::duration::Span;
 use crate::model::object::Object;
-use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Operation, Severity, quoted};
 use crate::settings::PastEnd;
 
-type Silence = Object<SilenceSpec>;
+pub(super) type Silence = Object<SilenceSpec>;
 
 const FAR: SignedDuration = SignedDuration::from_hours(30 * 24);
 const NEAR: SignedDuration = SignedDuration::from_secs(60);
@@ -213,103 +211,6 @@ fn check_repetitions(silence: &Silence, out: &mut Findings) {
     }
 }
 
-/// Who gets it, and what they get.
-fn check_selection(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
-    if selection.certain && selection.selecting.is_empty() {
-        out.warn(
-            &codes::UNSELECTED,
-            FieldPath::of(&["metadata", "labels"]),
-            "no Alertmanager selects this silence",
-        );
-    }
-    if selection.selecting.is_empty() {
-        return;
-    }
-    let label = &facts.settings.silence.namespace_label;
-    let own = namespace_matcher(label, &silence.metadata.namespace);
-    let has_own = silence.spec.matchers.iter().position(|matcher| equal(matcher, &own));
-    for selecting in &selection.selecting {
-        let (name, spec) = (selecting.name(), &selecting.alertmanager.spec);
-        if selecting.enforces && has_own.is_none() {
-            let message = format!("{name} gets this silence with {} added", shown(&own));
-            out.warn(&codes::ENFORCED, FieldPath::spec("matchers"), message);
-        }
-        let metadata = &selecting.alertmanager.metadata;
-        let reachable = metadata.annotation(names::ALERTMANAGER_URL).is_some()
-            || metadata.annotation(names::ALERTMANAGER_PORT).is_some();
-        if spec.listen_local && !reachable {
-            let message = format!("{name} listens on loopback only; the silence will not arrive");
-            out.warn(&codes::UNREACHABLE, FieldPath::of(&["metadata", "labels"]), message);
-        }
-    }
-    if let Some(index) = has_own
-        && selection.all_enforce()
-        && silence.metadata.annotation(names::INJECTED_MATCHERS).is_none()
-    {
-        let path = FieldPath::spec("matchers").index(index);
-        out.warn(&codes::OWN_NAMESPACE, path, "every selecting Alertmanager adds this matcher anyway");
-    }
-}
-
-/// Section 1.5: only newer Alertmanagers take UTF-8 names.
-fn check_names(silence: &Silence, selection: &Selection, out: &mut Findings) {
-    for (index, matcher) in silence.spec.matchers.iter().enumerate() {
-        let mut bytes = matcher.name.bytes();
-        let classic = bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-            && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if classic || matcher.name.is_empty() {
-            continue;
-        }
-        let old: Vec<String> = selection
-            .selecting
-            .iter()
-            .filter(|selecting| is_classic(&selecting.alertmanager.spec))
-            .map(Selecting::name)
-            .collect();
-        if old.is_empty() {
-            continue;
-        }
-        let path = FieldPath::spec("matchers").index(index).field("name");
-        let message = format!("{} is no label name for {}", quoted(&matcher.name), old.join(", "));
-        let all = selection.decides() && old.len() == selection.selecting.len();
-        let severity = if all { Severity::Error } else { Severity::Warning };
-        out.push(severity, &codes::LABEL_NAME, path, message).value(matcher.name.as_str());
-    }
-}
-
-/// Names were classic before 0.27, and are in classic mode. An unknown version is taken for a current one.
-fn is_classic(spec: &crate::view::records::AlertmanagerSpec) -> bool {
-    let image = spec.image.split('@').next().unwrap_or_default();
-    let tag = image.rsplit_once(':').map_or("", |(_, tag)| tag);
-    let version = if spec.version.is_empty() { tag } else { &spec.version };
-    let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
-        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse::<u32>().ok()
-    });
-    let old = match (numbers.next().flatten(), numbers.next().flatten()) {
-        (Some(major), Some(minor)) => (major, minor) < (0, 27),
-        _ => false,
-    };
-    old || spec.enable_features.iter().any(|feature| feature == "classic-mode")
-}
-
-/// Alertmanager refuses a list in which only `=` with an empty value stands; negative matchers do not count.
-fn check_matches_empty(matchers: &[Matcher], selection: &Selection, out: &mut Findings) {
-    let matches_empty = |matcher: &Matcher| matcher.kind() == MatchType::Equal && matcher.value.is_empty();
-    if matchers.is_empty() || !matchers.iter().all(matches_empty) {
-        return;
-    }
-    // The user's list matches empty, so it is saved only where the namespace matcher is added.
-    let bare: Vec<String> =
-        selection.selecting.iter().filter(|selecting| !selecting.enforces).map(Selecting::name).collect();
-    if !bare.is_empty() {
-        let message = format!("every matcher matches the empty string; {} refuses that", bare.join(", "));
-        out.deny(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), message).value(fingerprint(matchers));
-    } else if !selection.decides() {
-        out.warn(&codes::MATCHES_EMPTY, FieldPath::spec("matchers"), codes::MATCHES_EMPTY.title);
-    }
-}
-
 fn check_contradictions(silence: &Silence, facts: &Facts<'_>, out: &mut Findings) {
     let matchers = &silence.spec.matchers;
     let injected = injected(silence, &facts.settings.silence.namespace_label);
@@ -336,93 +237,12 @@ fn check_contradictions(silence: &Silence, facts: &Facts<'_>, out: &mut Findings
     }
 }
 
-/// A tenant who aims at another namespace is told so, instead of being silently ignored.
-fn check_namespace(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
-    let enforcing = selection.selecting.iter().filter(|selecting| selecting.enforces).count();
-    // Nobody selects it, or nobody knows: enforcement is the default, so it is worth a word.
-    if selection.decides() && enforcing == 0 {
-        return;
-    }
-    let (label, own) = (&facts.settings.silence.namespace_label, &silence.metadata.namespace);
-    for (index, matcher) in silence.spec.matchers.iter().enumerate() {
-        let excludes_own = match matcher.kind() {
-            MatchType::Equal => matcher.value != *own,
-            MatchType::NotEqual => matcher.value == *own,
-            MatchType::Regex | MatchType::NotRegex => false,
-        };
-        if matcher.name != *label || !excludes_own {
-            continue;
-        }
-        let path = FieldPath::spec("matchers").index(index).field("value");
-        let message = format!("{} excludes the own namespace {}", brief(matcher), quoted(own));
-        let all = selection.decides() && enforcing == selection.selecting.len();
-        let severity = if all { Severity::Error } else { Severity::Warning };
-        out.push(severity, &codes::FOREIGN_NAMESPACE, path, message).value(shown(matcher));
-    }
-}
-
-fn check_breadth(
-    silence: &Silence,
-    matchers: &[Matcher],
-    selection: &Selection,
-    facts: &Facts<'_>,
-    out: &mut Findings,
-) {
-    let settings = &facts.settings.silence;
-    let breadth = measure(matchers);
-    if matches!(breadth, Some(Breadth::Narrow) | None) {
-        return;
-    }
-    let path = FieldPath::spec("matchers");
-    if breadth == Some(Breadth::SeverityOnly) {
-        out.warn(&codes::SEVERITY_ONLY, path, "nothing but the severity narrows the silence");
-        return;
-    }
-    let bare: Vec<String> =
-        selection.selecting.iter().filter(|selecting| !selecting.enforces).map(Selecting::name).collect();
-    if selection.decides() && selection.all_enforce() {
-        let message = format!("the silence mutes every alert of namespace {}", silence.metadata.namespace);
-        out.warn(&codes::BROAD, path, message);
-    } else if !bare.is_empty() && !settings.allow_broad {
-        let message =
-            format!("no matcher pins a value, so {} would mute alerts of every kind", bare.join(", "));
-        out.deny(&codes::BROAD, path, message).value(fingerprint(matchers));
-    } else if !settings.allow_broad {
-        out.warn(&codes::BROAD, path, "no matcher pins a value: the silence mutes alerts of every kind");
-    }
-}
-
-/// The size that Alertmanager measures, estimated: field headers, the id, three times and the texts. The tightest of the
-/// selecting Alertmanagers decides.
-fn check_size(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
-    const FIXED: usize = 38 + 3 * 14 + 8;
-    const PER_MATCHER: usize = 8;
-    let limit_of = |selecting: &Selecting| {
-        let arguments = &selecting.alertmanager.spec.additional_args;
-        let limit = arguments.iter().find(|argument| argument.name == "silences.max-silence-size-bytes")?;
-        limit.value.parse::<usize>().ok().filter(|limit| *limit > 0)
-    };
-    let limits = selection.selecting.iter().filter_map(|selecting| Some((limit_of(selecting)?, selecting)));
-    let Some((limit, selecting)) = limits.min_by_key(|(limit, _)| *limit) else { return };
-    let (label, metadata) = (&facts.settings.silence.namespace_label, &silence.metadata);
-    let matchers = effective(written(silence, label), selecting.enforces, label, &metadata.namespace);
-    let texts: usize =
-        matchers.iter().map(|matcher| matcher.name.len() + matcher.value.len() + PER_MATCHER).sum();
-    let created_by = metadata.namespace.len() + 1 + metadata.shown_name().len();
-    let size = FIXED + texts + created_by + silence.spec.comment.trim().len();
-    if size > limit {
-        let message = format!("about {size} bytes, and {} takes {limit}", selecting.name());
-        out.deny(&codes::TOO_LARGE, FieldPath::of(&["spec"]), message).value(size.to_string());
-    }
-}
-
 /// Another Silence that is sent alike, in a window that overlaps. Lists that differ only by the own-namespace matcher are
 /// sent alike where every Alertmanager adds it.
 fn check_duplicates(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
     let Ok(window) = resolve(silence, facts.now) else { return };
     let (metadata, matchers) = (&silence.metadata, &silence.spec.matchers);
-    let others = facts.view.silences.with_term(likeness(matchers, &metadata.namespace)).unwrap_or_default();
-    let twin = others.iter().find(|other| {
+    let twin = facts.view.silences.find(likeness(matchers, &metadata.namespace), |other| {
         other.metadata.name != metadata.name
             && !other.metadata.is_terminating()
             && (selection.all_enforce() || fingerprint(&other.spec.matchers) == fingerprint(matchers))
