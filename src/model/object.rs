@@ -81,6 +81,14 @@ impl Meta {
         self.deletion_timestamp.is_some()
     }
 
+    /// Does this object stand before another one where only one can be? An object that is being deleted never does, a
+    /// stored one does. Files have no creation time: there the lowest name does.
+    pub fn stands_before(&self, other: &Self) -> bool {
+        let first =
+            self.creation_timestamp.is_some() || other.creation_timestamp.is_none() && self.name < other.name;
+        self.name != other.name && !self.is_terminating() && first
+    }
+
     /// The name to show: the final one, or the prefix of one.
     pub fn shown_name(&self) -> &str {
         if self.name.is_empty() { &self.generate_name } else { &self.name }

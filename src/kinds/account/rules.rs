@@ -7,7 +7,7 @@ use crate::model::object::Object;
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Severity, quoted};
 use crate::settings::DeletePolicy;
-use crate::view::records::is_default;
+use crate::view::records::{self, is_default};
 use crate::view::secrets::ValueShape;
 
 type Account = Object<AccountSpec>;
@@ -60,21 +60,12 @@ fn check_shape(shape: ValueShape, path: FieldPath, out: &mut Findings) {
     out.warn(&codes::SUSPICIOUS_KEY, path, message);
 }
 
-/// Files have no creation time: there the lowest name is the incumbent and the finding is on the others.
 fn check_single_default(account: &Account, facts: &Facts<'_>, out: &mut Findings) {
     if account.spec.is_default != Some(true) {
         return;
     }
-    let is_new = account.metadata.creation_timestamp.is_none();
-    let others = facts.view.accounts.with_term(is_default()).unwrap_or_default();
-    let incumbent = others
-        .iter()
-        .filter(|other| other.metadata.name != account.metadata.name && !other.metadata.is_terminating())
-        .find(|other| {
-            other.metadata.creation_timestamp.is_some()
-                || is_new && other.metadata.name < account.metadata.name
-        });
-    if let Some(incumbent) = incumbent {
+    let before = |other: &records::Account| other.metadata.stands_before(&account.metadata);
+    if let Some(incumbent) = facts.view.accounts.find(is_default(), before) {
         let message = format!("Account {} is the default", quoted(&incumbent.metadata.name));
         out.deny(&codes::SECOND_DEFAULT, FieldPath::spec("isDefault"), message)
             .value(incumbent.metadata.name.as_str());

@@ -123,23 +123,15 @@ fn check_same_id(contact: &Contact, facts: &Facts<'_>, out: &mut Findings) {
     }
 }
 
-/// Files have no creation time: there the lowest name is the incumbent and the finding is on the others.
 fn check_single_default(contact: &Contact, facts: &Facts<'_>, out: &mut Findings) {
     if contact.spec.is_default != Some(true) {
         return;
     }
-    let is_new = contact.metadata.creation_timestamp.is_none();
-
-    let others = facts.view.contacts.with_term(is_default()).unwrap_or_default();
-    let incumbent = others
-        .iter()
-        .filter(|other| other.metadata.name != contact.metadata.name && !other.metadata.is_terminating())
-        .filter(|other| scope(&other.spec, facts) == scope(&contact.spec, facts))
-        .find(|other| {
-            other.metadata.creation_timestamp.is_some()
-                || is_new && other.metadata.name < contact.metadata.name
-        });
-    if let Some(incumbent) = incumbent {
+    let before = |other: &records::Contact| {
+        other.metadata.stands_before(&contact.metadata)
+            && scope(&other.spec, facts) == scope(&contact.spec, facts)
+    };
+    if let Some(incumbent) = facts.view.contacts.find(is_default(), before) {
         let message = format!("Contact {} is the default", quoted(&incumbent.metadata.name));
         out.deny(&codes::SECOND_DEFAULT, FieldPath::spec("isDefault"), message)
             .value(incumbent.metadata.name.as_str());

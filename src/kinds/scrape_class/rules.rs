@@ -8,7 +8,7 @@ use super::workloads::{DEFAULT_VERSION, Workload, overlap, selected};
 use super::{codes, relabel, tls};
 use crate::model::object::Object;
 use crate::rule::{Facts, FieldPath, Findings, quoted};
-use crate::view::records::is_default;
+use crate::view::records::{self, is_default};
 
 type Class = Object<ScrapeClassSpec>;
 
@@ -34,20 +34,15 @@ pub(super) fn check(class: &Class, facts: &Facts<'_>, out: &mut Findings) {
     };
 }
 
-/// C4 on the View. Files have no creation time: there the lowest name is the incumbent.
+/// C4 on the View.
 fn check_single_default(class: &Class, facts: &Facts<'_>, out: &mut Findings) {
     if class.spec.default != Some(true) {
         return;
     }
-    let age = |class: &Class| (class.metadata.creation_timestamp, class.metadata.name.clone());
-    let is_new = class.metadata.creation_timestamp.is_none();
-    let others = facts.view.scrape_classes.with_term(is_default()).unwrap_or_default();
-    let incumbent = others
-        .iter()
-        .filter(|other| other.metadata.name != class.metadata.name && !other.metadata.is_terminating())
-        .filter(|other| other.metadata.creation_timestamp.is_some() || is_new && age(other) < age(class))
-        .find(|other| overlap(class, other, facts));
-    if let Some(incumbent) = incumbent {
+    let before = |other: &records::ScrapeClass| {
+        other.metadata.stands_before(&class.metadata) && overlap(class, other, facts)
+    };
+    if let Some(incumbent) = facts.view.scrape_classes.find(is_default(), before) {
         let message = format!("{} is the default for the same workloads", quoted(&incumbent.metadata.name));
         out.deny(&codes::SECOND_DEFAULT, FieldPath::spec("default"), message)
             .value(incumbent.metadata.name.as_str());
