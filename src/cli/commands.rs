@@ -22,10 +22,10 @@ use crate::serve::run::{Config, Mode};
 use crate::serve::tls::Files;
 use crate::yaml;
 
-/// usher stands at the Kubernetes API server's door for observability resources: one rulebook behind the webhook, the
-/// offline checker and the reconciler.
+/// usher stands at the Kubernetes API server's door for observability resources: one rulebook behind the webhook and the
+/// offline checker.
 #[derive(Debug, Parser)]
-#[command(name = "usher", version, about, max_term_width = 110)]
+#[command(name = "usher", version, max_term_width = 110)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
