@@ -159,7 +159,7 @@ fn main() {
         report += &format!("| {name}, ratio to echo | {ratio:.2} | {aim} | {most} |\n");
     }
     println!("{report}");
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/benchmarks.md"), &report).unwrap();
+    std::fs::write(support::root().join("docs/benchmarks.md"), &report).unwrap();
     for (name, ratio, _, most) in checks {
         assert!(ratio <= most, "{name} costs {ratio:.2} times the echo, more than {most}");
     }

@@ -19,7 +19,7 @@ fn say(text: &str) {
 }
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    support::root()
 }
 
 /// The usher binary beside this program: `target/debug/examples/demo` and `target/debug/usher`.

@@ -1,6 +1,9 @@
 //! Walks the table of kinds and names what a kind lacks; fails when generated files are stale.
 #![allow(missing_docs, clippy::pedantic, clippy::unwrap_used)]
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +14,7 @@ use usher::manifests::webhook::{Target, configurations};
 use usher::yaml;
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    support::root()
 }
 
 fn read(path: &str) -> String {

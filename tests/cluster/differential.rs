@@ -388,7 +388,7 @@ async fn usher_check_agrees_with_the_api_server_on_near_valid_objects() {
 
     let mut bases: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for kind in TABLE {
-        let path = format!("{}/examples/{}.yaml", env!("CARGO_MANIFEST_DIR"), kind.slug);
+        let path = crate::support::root().join(format!("examples/{}.yaml", kind.slug));
         let example = usher::yaml::read(&std::fs::read_to_string(path).unwrap()).unwrap()[0].root.to_json();
         bases.entry(kind.kind).or_default().push(example);
     }

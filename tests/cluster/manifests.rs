@@ -1,7 +1,5 @@
 //! The CRDs and examples on the real API server.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
 
 use crate::cluster;
@@ -29,7 +27,7 @@ fn assert_stored(wanted: &Value, stored: &Value, path: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_api_server_stores_every_example_whole() {
     let (cluster, _turn) = cluster().await;
-    let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let examples = crate::support::root().join("examples");
     let mut count = 0;
     for entry in std::fs::read_dir(examples).unwrap() {
         let path = entry.unwrap().path();

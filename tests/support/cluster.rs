@@ -141,7 +141,7 @@ pub fn install_crypto() {
 }
 
 fn repository() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    super::root()
 }
 
 /// The directory of the real programs, built when they are missing (with progress on stderr).

@@ -96,7 +96,7 @@ impl Case {
     }
 
     pub fn name(&self) -> String {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+        let root = super::root().join("tests/corpus");
         self.file.strip_prefix(&root).unwrap_or(&self.file).display().to_string()
     }
 
@@ -107,7 +107,7 @@ impl Case {
 
 /// Every case, in the order of their paths.
 pub fn cases() -> Vec<Case> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let root = super::root().join("tests/corpus");
     let mut cases = Vec::new();
     for kind in TABLE {
         for (folder, verdict) in

@@ -1,7 +1,5 @@
 //! Puts into a cluster what usher needs: CRDs, guests' CRDs, webhook configurations.
 
-use std::path::PathBuf;
-
 use usher::kinds::TABLE;
 use usher::manifests::crd::crd;
 use usher::manifests::webhook::{Target, configurations};
@@ -15,7 +13,7 @@ pub fn crds(cluster: &Cluster) {
     let (ok, _, errors) = cluster.kubectl(&["apply", "--server-side", "-f", "-"], Some(&owned));
     assert!(ok, "{errors}");
     assert!(!errors.contains("Warning"), "the API server warns about a CRD: {errors}");
-    let guests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support/guests.yaml");
+    let guests = super::root().join("tests/support/guests.yaml");
     let (ok, _, errors) =
         cluster.kubectl(&["apply", "--server-side", "-f", &guests.display().to_string()], None);
     assert!(ok, "{errors}");

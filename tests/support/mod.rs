@@ -5,3 +5,11 @@ pub mod client;
 pub mod cluster;
 pub mod corpus;
 pub mod install;
+
+/// The checkout that is being tested. Asked at run time: checkouts share their build directory, and cargo may find a
+/// binary fresh that another checkout built.
+pub fn root() -> std::path::PathBuf {
+    let directory =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| ".".into(), std::path::PathBuf::from);
+    directory.canonicalize().expect("the checkout is there")
+}
