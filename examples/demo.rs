@@ -7,7 +7,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use support::cluster::Cluster;
 
 fn say(text: &str) {
-    println!("\n\x1b[1m== {text}\x1b[0m");
+    let (bold, plain) = if std::io::stdout().is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    println!("\n{bold}== {text}{plain}");
 }
 
 fn root() -> PathBuf {

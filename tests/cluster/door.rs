@@ -72,16 +72,13 @@ spec:
 async fn kubectl_shows_every_cause_with_code_and_hint() {
     let (cluster, _turn) = cluster().await;
     let usher = usher(cluster).await;
-    // The webhook configuration needs a moment to take effect.
     let mut shown = String::new();
-    for _ in 0..100 {
+    eventually("webhooks in force", || {
         let (ok, _, errors) = cluster.kubectl(&["apply", "--dry-run=server", "-f", "-"], Some(PAST));
         shown = errors;
-        if !ok {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
+        !ok
+    })
+    .await;
     assert!(shown.contains("spec.expiresAt") && shown.contains("USHS004"), "{shown}");
     assert!(shown.contains("spec.comment") && shown.contains("USHS001"), "{shown}");
     assert!(shown.contains("move spec.expiresAt into the future"), "{shown}");

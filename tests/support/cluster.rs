@@ -31,7 +31,7 @@ impl Cluster {
             std::env::temp_dir().join(format!("usher-cluster-{}-{}", std::process::id(), free_port()));
         fs::create_dir_all(&directory).expect("making a scratch directory");
         let (etcd_port, peer_port, api_port) = (free_port(), free_port(), free_port());
-        write_certificates(&directory, api_port);
+        write_certificates(&directory);
 
         let etcd_url = format!("http://127.0.0.1:{etcd_port}");
         let peer_url = format!("http://127.0.0.1:{peer_port}");
@@ -175,8 +175,7 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-fn write_certificates(directory: &Path, api_port: u16) {
-    let _ = api_port;
+fn write_certificates(directory: &Path) {
     let write =
         |name: &str, text: String| fs::write(directory.join(name), text).expect("writing a certificate");
     let authority_key = KeyPair::generate().expect("a key");
