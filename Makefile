@@ -28,10 +28,13 @@ unit: ## unit, corpus, router and TLS tests; no network but loopback
 cluster: ## tests on a real kube-apiserver (built once into the cache)
 	$(CARGO) test --locked --test cluster -- --nocapture
 
-manifests: ## write crds/, webhooks/ and docs/codes.md anew
-	@mkdir -p webhooks
+manifests: ## write crds/, webhooks/, certs/ and docs/codes.md anew
+	@mkdir -p webhooks certs
 	$(CARGO) run --quiet --locked -- manifests crds --output-dir crds
 	$(CARGO) run --quiet --locked -- manifests webhooks > webhooks/webhooks.yaml
+	$(CARGO) run --quiet --locked -- manifests rbac > webhooks/rbac.yaml
+	$(CARGO) run --quiet --locked -- manifests deploy > webhooks/deploy.yaml
+	$(CARGO) run --quiet --locked -- manifests certs > certs/cert-manager.yaml
 	$(CARGO) run --quiet --locked -- explain all > docs/codes.md
 
 bench: ## side-by-side numbers into docs/benchmarks.md

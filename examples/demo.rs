@@ -44,7 +44,7 @@ impl Drop for Serving {
 }
 
 fn serve(cluster: &Cluster) -> (Serving, PathBuf) {
-    let made = usher::serve::certificate::make(&["127.0.0.1".to_owned()]).unwrap();
+    let made = usher::certs::material::make(&["127.0.0.1".to_owned()]).unwrap();
     let file = |name: &str, text: &str| {
         let path = cluster.directory.join(name);
         std::fs::write(&path, text).unwrap();
@@ -58,9 +58,9 @@ fn serve(cluster: &Cluster) -> (Serving, PathBuf) {
         .arg("--kubeconfig")
         .arg(&cluster.kubeconfig)
         .arg("--tls-cert-file")
-        .arg(file("usher.pem", &made.certificate))
+        .arg(file("usher.pem", &made.pair.certificate))
         .arg("--tls-key-file")
-        .arg(file("usher.key", &made.key))
+        .arg(file("usher.key", made.pair.key.expose()))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(std::fs::File::create(cluster.directory.join("usher.log")).unwrap())
@@ -118,7 +118,7 @@ async fn main() {
     println!("up after {:.1} s", started.elapsed().as_secs_f64());
 
     say("usher's CRDs and webhooks");
-    support::install::crds(&cluster);
+    support::install::everything(&cluster);
     let (serving, authority) = serve(&cluster);
     wait_until("usher ready", || {
         get(&format!("{}/readyz", serving.diagnostics)).is_some_and(|(status, _)| status == 200)

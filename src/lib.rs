@@ -4,14 +4,19 @@
 //! Dependencies point one way: doors know kinds, kinds know [`rule`] and [`model`], and nothing in a kind's rules knows
 //! that a door exists.
 
+pub mod certs;
 pub mod check;
+pub mod claim;
 pub mod cli;
+pub mod cluster;
 pub mod files;
+pub mod gates;
 pub mod kinds;
 pub mod manifests;
 pub mod model;
 pub mod names;
 pub mod observe;
+pub mod reconcile;
 pub mod review;
 pub mod rule;
 pub mod schema;

@@ -4,6 +4,7 @@
 
 use regex::Regex;
 
+use crate::gates::Gates;
 use crate::model::duration::Span;
 use crate::model::selector::LabelSelector;
 
@@ -16,6 +17,8 @@ pub struct Settings {
     pub scrape_class: ScrapeClassSettings,
     /// Account and Contact rules.
     pub uptime: UptimeSettings,
+    /// Which systems are on.
+    pub gates: Gates,
 }
 
 /// Settings of the Silence rules.

@@ -12,14 +12,19 @@ use support::corpus::{Case, Expected, Verdict, cases};
 use usher::check::run::{Request, run};
 use usher::kinds::TABLE;
 use usher::review::door::{Clock, Door, Phase};
-use usher::rule::{Findings, Home};
+use usher::rule::{Findings, Home, Uniqueness};
 use usher::view::View;
 use usher::view::files::{fill, mark_as_existing};
 
 fn door(case: &Case) -> Door {
     let view = View::default();
     fill(&view, case.context.iter().map(mark_as_existing).collect(), "default");
-    Door { settings: case.settings(), view: Arc::new(view), clock: Clock::Fixed(case.now) }
+    Door {
+        settings: case.settings(),
+        view: Arc::new(view),
+        clock: Clock::Fixed(case.now),
+        uniqueness: Uniqueness::ByView,
+    }
 }
 
 fn review(case: &Case, object: &Value) -> Value {

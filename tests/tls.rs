@@ -14,7 +14,7 @@ use hyper::body::Bytes;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SerialNumber};
 use support::client::{Connection, Trust, silence_review};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use usher::serve::run::{Config, Mode, Running, start};
+use usher::serve::run::{Certificates, Config, Mode, Running, start};
 use usher::serve::tls::Files;
 use usher::settings::Settings;
 
@@ -67,7 +67,7 @@ async fn serve(mount: &Path, client_ca: Option<&Path>) -> Running {
         mode: Mode::Standalone { objects: Vec::new() },
         listen: "127.0.0.1:0".parse().unwrap(),
         diagnostics_listen: "127.0.0.1:0".parse().unwrap(),
-        files: Some(Files {
+        certificates: Certificates::Files(Files {
             certificate: mount.join("tls.crt"),
             key: mount.join("tls.key"),
             client_ca: client_ca.map(Path::to_owned),
@@ -75,6 +75,7 @@ async fn serve(mount: &Path, client_ca: Option<&Path>) -> Running {
         poll: Duration::from_secs(10),
         max_in_flight: 512,
         settings: Arc::new(Settings::default()),
+        shutdown_delay: Duration::ZERO,
     };
     start(&config).await.unwrap()
 }

@@ -19,9 +19,14 @@ async fn echo(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infal
 pub fn run() {
     crate::support::cluster::install_crypto();
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let made = usher::serve::certificate::make(&["127.0.0.1".to_owned()]).unwrap();
-        let loaded =
-            usher::serve::tls::build(made.certificate.as_bytes(), made.key.as_bytes(), None, "echo").unwrap();
+        let made = usher::certs::material::make(&["127.0.0.1".to_owned()]).unwrap();
+        let loaded = usher::serve::tls::build(
+            made.pair.certificate.as_bytes(),
+            made.pair.key.expose().as_bytes(),
+            None,
+            "echo",
+        )
+        .unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let file = std::env::temp_dir().join(format!("usher-echo-{}.pem", std::process::id()));
         std::fs::write(&file, made.authority).unwrap();

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use usher::kinds::silence;
 use usher::review::door::{Door, Phase};
+use usher::rule::Uniqueness;
 use usher::settings::Settings;
 use usher::view::View;
 
 /// Answers that many reviews; valgrind counts.
 pub fn run(phase: &str, count: usize) {
     let phase = if phase == "mutate" { Phase::Mutate } else { Phase::Validate };
-    let door = Door::new(Arc::new(Settings::default()), Arc::new(View::default()));
+    let door = Door::new(Arc::new(Settings::default()), Arc::new(View::default()), Uniqueness::ByView);
     let body = crate::support::client::silence_review();
     let admission = silence::KIND.admission.as_ref().unwrap();
     for _ in 0..count {

@@ -8,7 +8,7 @@ use super::judge::judge;
 use super::run::{Request, load_all};
 use crate::files;
 use crate::kinds;
-use crate::rule::{Facts, Operation, User};
+use crate::rule::{Facts, Operation, Uniqueness, User};
 use crate::view::View;
 use crate::view::files::{fill, mark_as_existing};
 use crate::yaml;
@@ -34,6 +34,7 @@ pub fn run(request: &Request, out: &mut impl Write) -> Result<(Vec<files::Error>
         now: request.now,
         settings: &request.settings,
         view: &view,
+        uniqueness: Uniqueness::ByView,
     };
     write_all(&own, request, &facts, out)?;
     Ok((unreadable, own.iter().all(|file| file.syntax.is_empty())))

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::judge::judge;
 use crate::files::{self, File, FileObject};
 use crate::kinds::{self, KindInfo, TABLE};
-use crate::rule::{Facts, FieldPath, Finding, Findings, Operation, User};
+use crate::rule::{Facts, FieldPath, Finding, Findings, Operation, Uniqueness, User};
 use crate::schema::codes;
 use crate::settings::Settings;
 use crate::view::View;
@@ -103,6 +103,7 @@ pub fn run(request: &Request) -> Report {
         now: request.now,
         settings: &request.settings,
         view: &view,
+        uniqueness: Uniqueness::ByView,
     };
     let judged: Vec<Judged> = files
         .par_iter()

@@ -2,7 +2,10 @@
 
 mod commands;
 pub mod explain;
+mod manifests;
 pub mod options;
+mod release;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -32,6 +35,9 @@ pub enum Error {
     /// Output cannot be written.
     #[error("writing the output: {0}")]
     Write(#[from] std::io::Error),
+    /// Finalizers cannot be taken away.
+    #[error("releasing objects: {0}")]
+    Release(String),
     /// Wrong usage that clap cannot see.
     #[error("{0}")]
     Usage(String),

@@ -9,8 +9,10 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::gates::Gates;
 use crate::model::duration::{Span, parse_setting};
 use crate::model::selector::LabelSelector;
+use crate::names;
 use crate::observe::logs::LogFormat;
 use crate::rule::nearest::nearest;
 use crate::settings::{
@@ -75,6 +77,9 @@ macro_rules! options {
 options! {
     /// What the rules are told.
     RuleOptions {
+        /// Systems to switch, like Silence=false,KMSHealth=false; `check` and `diff` judge always [default: all on]
+        #[arg(long, value_name = "GATES")]
+        feature_gates: Gates,
         /// What a new Silence with an end in the past gets [default: deny]
         #[arg(long, value_name = "VERDICT", help_heading = "Silence rules")]
         silence_past_end: PastEnd,
@@ -126,6 +131,20 @@ options! {
     }
 }
 
+/// Who makes the serving certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CertMode {
+    /// usher: CA and certificate in a Secret, the CA in its own webhook configurations
+    #[value(name = "self")]
+    #[serde(rename = "self")]
+    Own,
+    /// Anybody, into files
+    Files,
+    /// cert-manager, into a mounted Secret
+    CertManager,
+}
+
 options! {
     /// What the server is told.
     ServeOptions {
@@ -135,10 +154,13 @@ options! {
         /// Where metrics and health are [default: 0.0.0.0:8081, standalone 127.0.0.1:8081]
         #[arg(long, value_name = "ADDRESS")]
         diagnostics_listen: SocketAddr,
-        /// The serving certificate chain (PEM)
+        /// Who makes the certificate [default: files when --tls-cert-file is given, else self]
+        #[arg(long, value_name = "MODE")]
+        cert_mode: CertMode,
+        /// The serving certificate chain (PEM) [default with cert-manager: /etc/usher/tls/tls.crt]
         #[arg(long, value_name = "FILE")]
         tls_cert_file: PathBuf,
-        /// Its key (PEM)
+        /// Its key (PEM) [default with cert-manager: /etc/usher/tls/tls.key]
         #[arg(long, value_name = "FILE")]
         tls_key_file: PathBuf,
         /// Only clients with a certificate of this CA may call (PEM)
@@ -147,6 +169,24 @@ options! {
         /// How often certificate files are read, besides being watched [default: 10s]
         #[arg(long, value_name = "DURATION", value_parser = parse_setting)]
         tls_reload_interval: Span,
+        /// With --cert-mode self: more names or addresses of the certificate than the Service's, comma-separated
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        tls_names: Vec<String>,
+        /// With --cert-mode self: how long both CAs are trusted before and after a new certificate is served [default: 1m]
+        #[arg(long, value_name = "DURATION", value_parser = parse_setting)]
+        tls_overlap: Span,
+        /// How long reviews are taken after SIGTERM, while the Service forgets this replica [default: 5s, standalone 0s]
+        #[arg(long, value_name = "DURATION", value_parser = parse_setting)]
+        shutdown_delay: Span,
+        /// usher's own namespace: Leases, its certificate [default: the pod's, else usher-system]
+        #[arg(long, value_name = "NAMESPACE")]
+        own_namespace: String,
+        /// How long a default that was admitted but is not stored keeps others out; at least 1m [default: 90s]
+        #[arg(long, value_name = "DURATION", value_parser = parse_setting)]
+        claim_grace: Span,
+        /// How long a leader that says nothing stays leader; at least 1s [default: 15s]
+        #[arg(long, value_name = "DURATION", value_parser = parse_setting)]
+        leader_lease_duration: Span,
         /// Requests at once; more get 429 [default: 512]
         #[arg(long, value_name = "NUMBER")]
         max_in_flight: usize,
@@ -206,8 +246,22 @@ fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions), Error> {
 /// # Errors
 /// When the file or a value is wrong.
 pub fn settings(rules: RuleOptions, file: Option<&Path>) -> Result<Arc<Settings>, Error> {
+    settings_in(rules, file, names::NAMESPACE)
+}
+
+/// The same for an usher that lives in a namespace: the Secrets of Accounts are there unless told otherwise.
+///
+/// # Errors
+/// When the file or a value is wrong.
+pub fn settings_in(
+    rules: RuleOptions,
+    file: Option<&Path>,
+    own_namespace: &str,
+) -> Result<Arc<Settings>, Error> {
     let from_file = file.map(read_file).transpose()?.map(|(rules, _)| rules).unwrap_or_default();
-    validate(rules.or(from_file)).map(Arc::new)
+    let mut options = rules.or(from_file);
+    options.cluster_resource_namespace.get_or_insert_with(|| own_namespace.to_owned());
+    validate(options).map(Arc::new)
 }
 
 /// The server's options, the file's included.
@@ -287,7 +341,7 @@ fn validate(options: RuleOptions) -> Result<Settings, Error> {
     };
     let scrape_class =
         ScrapeClassSettings { deny_insecure: options.deny_insecure_scrape_classes.unwrap_or_default() };
-    Ok(Settings { silence, scrape_class, uptime })
+    Ok(Settings { silence, scrape_class, uptime, gates: options.feature_gates.unwrap_or_default() })
 }
 
 /// The variables that some command reads.

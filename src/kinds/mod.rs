@@ -8,7 +8,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::claim::Single;
+use crate::gates::System;
 use crate::model::object::Object;
+use crate::reconcile::Reconciler;
 use crate::review::admit::{JudgeTree, MutateTree};
 use crate::review::door::AnswerReview;
 use crate::review::edits::Edits;
@@ -58,12 +61,16 @@ pub struct KindInfo {
     pub namespaced: bool,
     /// The folder of its examples' and corpus' names: `scrape-class`.
     pub slug: &'static str,
+    /// The system that it belongs to.
+    pub system: System,
     /// Makes the CRD as the API types declare it; `manifests::crd` finishes it.
     pub crd: fn() -> CustomResourceDefinition,
     /// The CEL rules of the CRD, each with its twin.
     pub cel: &'static [Cel],
     /// The rules at the doors; `None` for a kind that has its schema and CEL only.
     pub admission: Option<Admission>,
+    /// What happens behind the doors; `None` while the kind is only stored.
+    pub reconciler: Option<Reconciler>,
 }
 
 /// A kind's part at the doors, erased to what the doors need.
@@ -77,10 +84,23 @@ pub struct Admission {
     pub judge: JudgeTree,
     /// The offline door's mutation; `None` when the kind is never changed and has no mutating webhook.
     pub mutate: Option<MutateTree>,
+    /// What a mutating webhook that cannot be asked means for the object.
+    pub mutate_failure: FailurePolicy,
     /// Does the kind ask to see removals?
     pub sees_delete: bool,
     /// Seconds that the API server waits for the webhook.
     pub timeout_seconds: i32,
+    /// Does a review take a claim? Then it has a side effect, except on a dry run.
+    pub claims: bool,
+}
+
+/// What a webhook that cannot be asked means for the object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailurePolicy {
+    /// It is refused.
+    Fail,
+    /// It passes.
+    Ignore,
 }
 
 /// A CEL rule of a CRD and the Rust function that says the same offline.
@@ -97,9 +117,15 @@ pub struct Cel {
 }
 
 /// A kind with rules. `check` pushes findings and never stops at the first; both functions are pure.
-pub trait Kind: Sized + 'static {
+pub trait Kind: Sized + Send + Sync + 'static {
     /// The API type of `spec`.
-    type Spec: DeserializeOwned + PartialEq;
+    type Spec: DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync;
+
+    /// What there may be only one of.
+    const SINGLE: Option<Single<Self::Spec>> = None;
+
+    /// Rules that judge a request and not the stored object: the guard leaves their findings out.
+    const DOOR_ONLY: &'static [&'static Rule] = &[];
 
     /// Records what the mutating door sets. Defaulting twice equals defaulting once.
     fn defaults(

@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 
-use crate::kinds::{Admission, KindInfo, TABLE};
+use super::Certificates;
+use crate::kinds::{Admission, FailurePolicy, KindInfo, TABLE};
+use crate::names;
 use crate::review::door::{Phase, path};
 
 /// How the API server reaches usher.
@@ -23,17 +25,20 @@ pub enum Target {
     },
 }
 
-/// Both configurations.
-pub fn configurations(target: &Target, ca_bundle: Option<&str>) -> Vec<Value> {
+/// Both configurations. With cert-manager they say where their CA comes from;.
+pub fn configurations(target: &Target, ca_bundle: Option<&str>, certificates: Certificates) -> Vec<Value> {
     let mut validating = Vec::new();
     let mut mutating = Vec::new();
     for kind in TABLE {
         let Some(admission) = &kind.admission else { continue };
         let client = |phase| client_config(target, ca_bundle, &path(phase, kind));
         if admission.mutate.is_some() {
-            // A patch only adds what the reconciler computes anyway: not worth refusing an object for.
+            let policy = match admission.mutate_failure {
+                FailurePolicy::Fail => "Fail",
+                FailurePolicy::Ignore => "Ignore",
+            };
             let mut entry =
-                entry(kind, admission, "mutate", &["CREATE", "UPDATE"], "Ignore", client(Phase::Mutate));
+                entry(kind, admission, "mutate", &["CREATE", "UPDATE"], policy, client(Phase::Mutate));
             entry["reinvocationPolicy"] = json!("IfNeeded");
             mutating.push(entry);
         }
@@ -51,19 +56,22 @@ pub fn configurations(target: &Target, ca_bundle: Option<&str>) -> Vec<Value> {
             validating.push(entry);
         }
     }
+    let configuration = |kind: &str, webhooks: Vec<Value>| {
+        let mut metadata = json!({"name": names::USHER, "labels": super::labels()});
+        if let (Target::Service { namespace }, Certificates::CertManager) = (target, certificates) {
+            metadata["annotations"] = super::certs::injection(namespace);
+        }
+        json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": kind,
+            "metadata": metadata,
+            "webhooks": webhooks
+        })
+    };
     vec![
         configuration("ValidatingWebhookConfiguration", validating),
         configuration("MutatingWebhookConfiguration", mutating),
     ]
-}
-
-fn configuration(kind: &str, webhooks: Vec<Value>) -> Value {
-    json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": kind,
-        "metadata": {"name": "usher", "labels": {"app.kubernetes.io/name": "usher"}},
-        "webhooks": webhooks
-    })
 }
 
 fn entry(
@@ -80,7 +88,8 @@ fn entry(
         "clientConfig": client,
         "failurePolicy": policy,
         "matchPolicy": "Equivalent",
-        "sideEffects": "None",
+        // Claims are taken by the validating webhook, for what may be stored.
+        "sideEffects": if admission.claims && name == "validate" { "NoneOnDryRun" } else { "None" },
         "timeoutSeconds": admission.timeout_seconds,
         "rules": [{
             "apiGroups": [kind.group],

@@ -22,7 +22,10 @@ pub struct Meta {
     pub namespace: String,
     /// Empty until the API server has set it.
     pub uid: String,
-
+    /// Empty until the object is stored; the View does not keep it.
+    pub resource_version: String,
+    /// Who keeps the object from going; `None` and empty are different for a patch. The View does not keep them.
+    pub finalizers: Option<Vec<String>>,
     /// `None` and empty are different for a patch that wants to add one.
     pub labels: Option<BTreeMap<String, String>>,
     /// As the labels; kubectl's copy of the whole object is left out.
@@ -87,6 +90,13 @@ impl Meta {
         let first =
             self.creation_timestamp.is_some() || other.creation_timestamp.is_none() && self.name < other.name;
         self.name != other.name && !self.is_terminating() && first
+    }
+
+    /// Of two stored objects where only one can be: is this one it? The oldest is, then the one with the lowest name.
+    pub fn is_elder_of(&self, other: &Self) -> bool {
+        self.name != other.name
+            && !self.is_terminating()
+            && (self.creation_timestamp, &self.name) < (other.creation_timestamp, &other.name)
     }
 
     /// The name to show: the final one, or the prefix of one.

@@ -52,6 +52,40 @@ pub struct RouteLabels {
     pub kind: &'static str,
 }
 
+/// A claim and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ClaimLabels {
+    /// The kind.
+    pub kind: &'static str,
+    /// granted, held, open, busy; slow, forbidden, failed.
+    pub outcome: &'static str,
+}
+
+/// A kind.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct KindLabel {
+    /// The kind.
+    pub kind: &'static str,
+}
+
+/// A reconcile and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ReconcileLabels {
+    /// The kind.
+    pub kind: &'static str,
+    /// ok, or what failed.
+    pub outcome: &'static str,
+}
+
+/// Whether a kind is worked on, and why not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct SubsystemLabels {
+    /// The kind.
+    pub subsystem: &'static str,
+    /// Empty when it is worked on.
+    pub reason: &'static str,
+}
+
 /// All metrics of a server.
 #[derive(Debug)]
 pub struct Metrics {
@@ -62,6 +96,16 @@ pub struct Metrics {
     pub findings: Family<FindingLabels, Counter>,
     /// Seconds from the complete body to the answer.
     pub latency: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    /// 1 in the replica that reconciles.
+    pub leader: Gauge,
+    /// Reconciles by outcome.
+    pub reconciles: Family<ReconcileLabels, Counter>,
+    /// Status writes.
+    pub status_writes: Family<KindLabel, Counter>,
+    /// 1 for the reason that holds.
+    pub subsystems: Family<SubsystemLabels, Gauge>,
+    /// Claims and how they ended.
+    pub claims: Family<ClaimLabels, Counter>,
     /// Requests between their headers and their answer.
     pub in_flight: Gauge,
     /// Requests that were turned away because too many were in flight.
@@ -96,6 +140,11 @@ impl Default for Metrics {
             reviews: Family::default(),
             findings: Family::default(),
             latency,
+            leader: Gauge::default(),
+            reconciles: Family::default(),
+            status_writes: Family::default(),
+            subsystems: Family::default(),
+            claims: Family::default(),
             in_flight: Gauge::default(),
             shed: Counter::default(),
             bad_reviews: Family::default(),
@@ -112,6 +161,15 @@ impl Default for Metrics {
             metrics.findings.clone(),
         );
         registry.register("admission_duration_seconds", "Time from body to answer", metrics.latency.clone());
+        registry.register("leader", "1 in the replica that reconciles", metrics.leader.clone());
+        registry.register("reconciles", "Reconciles by outcome", metrics.reconciles.clone());
+        registry.register("status_writes", "Status writes", metrics.status_writes.clone());
+        registry.register(
+            "subsystem_enabled",
+            "1 for the reason that holds; the empty reason means enabled",
+            metrics.subsystems.clone(),
+        );
+        registry.register("claims", "Claims by outcome", metrics.claims.clone());
         registry.register("admission_in_flight", "Requests being answered", metrics.in_flight.clone());
         registry.register("admission_shed", "Requests turned away with 429", metrics.shed.clone());
         registry.register(

@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 use super::admit::{self, Undecodable, decode_raw};
 use super::envelope::{BadReview, Request, read};
 use super::verdict::Verdict;
+use crate::claim::{self, Pending};
 use crate::kinds::{Kind, KindInfo};
 use crate::model::object::Object;
-use crate::rule::{Facts, Findings, Operation};
+use crate::rule::{Facts, Findings, Operation, Uniqueness, User};
 use crate::schema::codes::NOT_OF_ITS_KIND;
 use crate::settings::Settings;
 use crate::view::View;
@@ -51,6 +52,8 @@ pub struct Door {
     pub view: Arc<View>,
     /// The clock; tests hold it still.
     pub clock: Clock,
+    /// How uniqueness across objects is judged: in a cluster by claims, otherwise from the View.
+    pub uniqueness: Uniqueness,
 }
 
 /// Where "now" comes from.
@@ -84,12 +87,37 @@ pub struct Answer {
     pub dry_run: bool,
     /// Did the object not decode?
     pub undecodable: bool,
+    /// What has to be claimed before the answer holds; nearly always nothing.
+    pub claim: Option<Box<Claiming>>,
+}
+
+/// A claim, and what is needed to answer again when it is not granted.
+#[derive(Debug)]
+pub struct Claiming {
+    /// The claim.
+    pub pending: Pending,
+    uid: String,
+    name: String,
+}
+
+impl Answer {
+    /// Another verdict for the same request.
+    pub fn settle(&mut self, claiming: &Claiming, verdict: Verdict) {
+        self.body = verdict.encode(&claiming.uid, claiming.pending.kind, &claiming.name);
+        self.verdict = verdict;
+    }
 }
 
 impl Door {
     /// A door with the real clock.
-    pub fn new(settings: Arc<Settings>, view: Arc<View>) -> Self {
-        Self { settings, view, clock: Clock::System }
+    pub fn new(settings: Arc<Settings>, view: Arc<View>, uniqueness: Uniqueness) -> Self {
+        Self { settings, view, clock: Clock::System, uniqueness }
+    }
+
+    /// What a judgement rests on.
+    pub fn facts<'a>(&'a self, operation: Operation, user: &'a User, now: Timestamp) -> Facts<'a> {
+        let Self { settings, view, uniqueness, .. } = self;
+        Facts { operation, user, now, settings, view, uniqueness: *uniqueness }
     }
 }
 
@@ -109,8 +137,14 @@ pub fn answer<K: Kind>(
     match read::<Object<K::Spec>>(body, kind) {
         Ok(mut request) => {
             place(&mut request);
+            if !door.settings.gates.is_on(kind.system) {
+                return Ok(encode(Verdict::Allowed(Findings::default()), &request, kind, false));
+            }
             let verdict = judge::<K>(door, phase, &request);
-            Ok(encode(verdict, &request, kind, false))
+            let claim = claim::<K>(door, phase, kind, &request, &verdict);
+            let mut answer = encode(verdict, &request, kind, false);
+            answer.claim = claim;
+            Ok(answer)
         }
         // Perhaps only an object is not of its kind: then the review itself is good.
         Err(BadReview::NotJson(_)) => answer_raw::<K>(door, phase, kind, body),
@@ -149,6 +183,7 @@ fn answer_raw<K: Kind>(
     };
     place(&mut request);
     let verdict = match undecodable {
+        _ if !door.settings.gates.is_on(kind.system) => Verdict::Allowed(Findings::default()),
         Some(undecodable) if phase == Phase::Validate && request.sub_resource.is_empty() => {
             let mut findings = denied(undecodable);
             match leniency(raw.object, raw.old_object) {
@@ -201,17 +236,35 @@ fn encode<T>(
     undecodable: bool,
 ) -> Answer {
     let body = verdict.encode(&request.uid, kind, &request.name);
-    Answer { body, verdict, operation: request.operation, dry_run: request.dry_run, undecodable }
+    let (operation, dry_run) = (request.operation, request.dry_run);
+    Answer { body, verdict, operation, dry_run, undecodable, claim: None }
+}
+
+/// What has to be claimed once all rules have passed.
+fn claim<K: Kind>(
+    door: &Door,
+    phase: Phase,
+    kind: &'static KindInfo,
+    request: &Request<'_, Object<K::Spec>>,
+    verdict: &Verdict,
+) -> Option<Box<Claiming>> {
+    let object = request.object.as_ref()?;
+    let asked = phase == Phase::Validate
+        && door.uniqueness == Uniqueness::ByClaim
+        && request.operation != Operation::Delete
+        && request.sub_resource.is_empty()
+        && matches!(verdict, Verdict::Allowed(_));
+    if !asked {
+        return None;
+    }
+    let facts = door.facts(request.operation, &request.user, door.clock.now());
+    let old = request.old_object.as_ref();
+    let pending = claim::needed::<K>(kind, object, old, request.dry_run, door, &facts)?;
+    Some(Box::new(Claiming { pending, uid: request.uid.to_string(), name: object.metadata.name.clone() }))
 }
 
 fn judge<K: Kind>(door: &Door, phase: Phase, request: &Request<'_, Object<K::Spec>>) -> Verdict {
-    let facts = Facts {
-        operation: request.operation,
-        user: &request.user,
-        now: door.clock.now(),
-        settings: &door.settings,
-        view: &door.view,
-    };
+    let facts = door.facts(request.operation, &request.user, door.clock.now());
     let old = request.old_object.as_ref();
     match (phase, request.operation, &request.object) {
         _ if !request.sub_resource.is_empty() => Verdict::Allowed(Findings::default()),

@@ -25,6 +25,21 @@ pub enum Verdict {
     Denied(Findings),
     /// The object passes with changes.
     Patched(Edits),
+    /// Not now: a claim is open, or could not be taken.
+    Deferred(Deferral),
+}
+
+/// Why an object may not pass now, and when it is worth trying again.
+#[derive(Debug)]
+pub struct Deferral {
+    /// 409 or 503.
+    pub code: u16,
+    /// The reason of that status.
+    pub reason: &'static str,
+    /// What to tell.
+    pub message: String,
+    /// Clients repeat the request by themselves after that; without it they do not.
+    pub retry_after: Option<u32>,
 }
 
 impl From<Findings> for Verdict {
@@ -41,6 +56,7 @@ impl Verdict {
             Self::Denied(_) => "denied",
             Self::Patched(edits) if edits.is_empty() => "allowed",
             Self::Patched(_) => "patched",
+            Self::Deferred(_) => "deferred",
         }
     }
 
@@ -48,7 +64,7 @@ impl Verdict {
     pub fn findings(&self) -> Option<&Findings> {
         match self {
             Self::Allowed(findings) | Self::Denied(findings) => Some(findings),
-            Self::Patched(_) => None,
+            Self::Patched(_) | Self::Deferred(_) => None,
         }
     }
 
@@ -73,6 +89,10 @@ impl Verdict {
                 out.extend_from_slice(br#","allowed":true"#);
                 write_patch(&mut out, edits);
             }
+            Self::Deferred(deferral) => {
+                out.extend_from_slice(br#","allowed":false"#);
+                write_deferral(&mut out, deferral, kind, name);
+            }
         }
         out.extend_from_slice(b"}}");
         out
@@ -87,6 +107,22 @@ fn write_patch(out: &mut Vec<u8>, edits: &Edits) {
     let patch = base64::engine::general_purpose::STANDARD.encode(edits.to_json());
     out.extend_from_slice(patch.as_bytes());
     out.push(b'"');
+}
+
+fn write_deferral(out: &mut Vec<u8>, deferral: &Deferral, kind: &KindInfo, name: &str) {
+    let mut status = serde_json::json!({
+        "metadata": {},
+        "status": "Failure",
+        "reason": deferral.reason,
+        "code": deferral.code,
+        "message": format!("{}.{} {name:?}: {}", kind.kind, kind.group, deferral.message),
+        "details": {"name": name, "group": kind.group, "kind": kind.kind}
+    });
+    if let Some(seconds) = deferral.retry_after {
+        status["details"]["retryAfterSeconds"] = seconds.into();
+    }
+    out.extend_from_slice(br#","status":"#);
+    write_json(out, &status);
 }
 
 /// kubectl prints only the causes when one object fails and only the message when several do, so both carry

@@ -4,6 +4,7 @@
 
 use jiff::Timestamp;
 
+use crate::model::object::Meta;
 use crate::settings::Settings;
 use crate::view::View;
 
@@ -41,6 +42,17 @@ pub struct User {
     pub name: String,
 }
 
+/// Who tells that there is another one where only one can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Uniqueness {
+    /// The rule, from the View: what is there already stands first. In files and in `--standalone`.
+    ByView,
+    /// The claim that the webhook takes after the rules; the rule itself is silent.
+    ByClaim,
+    /// The rule, about objects that are all stored: the oldest stands first. For the guard.
+    ByAge,
+}
+
 /// The knowledge that one judgement rests on.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
@@ -54,4 +66,17 @@ pub struct Facts<'a> {
     pub settings: &'a Settings,
     /// The other objects.
     pub view: &'a View,
+    /// How uniqueness across objects is judged.
+    pub uniqueness: Uniqueness,
+}
+
+impl Facts<'_> {
+    /// Does another object stand before this one, where only one of them can be?
+    pub fn stands_before(&self, other: &Meta, mine: &Meta) -> bool {
+        match self.uniqueness {
+            Uniqueness::ByView => other.stands_before(mine),
+            Uniqueness::ByClaim => false,
+            Uniqueness::ByAge => other.is_elder_of(mine),
+        }
+    }
 }

@@ -5,7 +5,7 @@ pub mod finding;
 pub mod nearest;
 pub mod path;
 
-pub use facts::{Facts, Operation, User};
+pub use facts::{Facts, Operation, Uniqueness, User};
 pub use finding::{Finding, Findings, Home, Rule, Severity, quoted};
 pub(crate) use finding::{cel_rules, rules};
 pub use path::FieldPath;

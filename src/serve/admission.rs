@@ -19,7 +19,9 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::claiming;
 use super::limits::{BODY_TIMEOUT, LARGEST_BODY, Limits};
+use crate::claim::take::Claims;
 use crate::kinds::{KindInfo, TABLE};
 use crate::observe::metrics::{FindingLabels, Metrics, ReasonLabel, ReviewLabels, RouteLabels};
 use crate::review::door::{Answer, AnswerReview, Door, Phase, path};
@@ -30,6 +32,8 @@ use crate::rule::Operation;
 pub struct Shared {
     /// The judge.
     pub door: Arc<ArcSwap<Door>>,
+    /// Where claims are taken; nowhere without a cluster.
+    pub claims: Option<Claims>,
     /// The limits.
     pub limits: Limits,
     /// The metrics.
@@ -53,7 +57,7 @@ impl Route {
             metrics.latency.get_or_create_owned(&RouteLabels { phase: phase_name, kind: kind_name });
         let mut reviews = Vec::new();
         for operation in [Operation::Create, Operation::Update, Operation::Delete] {
-            for verdict in ["allowed", "denied", "patched"] {
+            for verdict in ["allowed", "denied", "patched", "deferred"] {
                 for dry_run in [false, true] {
                     let labels = ReviewLabels {
                         phase: phase_name,
@@ -113,7 +117,7 @@ async fn answer(shared: &Shared, route: &Route, request: Request) -> Response {
     };
     let _counted = InFlight::new(metrics);
     match read_body(shared, request).await {
-        Ok((body, _memory)) => judge(shared, route, &body),
+        Ok((body, _memory)) => judge(shared, route, &body).await,
         Err(refusal) => refusal.into_response(metrics),
     }
 }
@@ -134,10 +138,14 @@ impl Drop for InFlight<'_> {
     }
 }
 
-fn judge(shared: &Shared, route: &Route, body: &[u8]) -> Response {
+async fn judge(shared: &Shared, route: &Route, body: &[u8]) -> Response {
     let started = Instant::now();
-    match (route.answer)(&shared.door.load(), route.phase, route.kind, body) {
-        Ok(answer) => {
+    let answer = (route.answer)(&shared.door.load(), route.phase, route.kind, body);
+    match answer {
+        Ok(mut answer) => {
+            if let (Some(claiming), Some(claims)) = (answer.claim.take(), &shared.claims) {
+                claiming::settle(claims, &claiming, &mut answer, &shared.metrics).await;
+            }
             count(&shared.metrics, route, &answer, started);
             let mut response = Response::new(Body::from(answer.body));
             response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -163,8 +171,9 @@ fn count(metrics: &Metrics, route: &Route, answer: &Answer, started: Instant) {
         let labels = FindingLabels { kind, code: finding.rule.code, severity: finding.severity.as_str() };
         metrics.findings.get_or_create(&labels).inc();
     }
-    if answer.verdict.label() == "denied" {
-        tracing::info!(phase, kind, operation = answer.operation.as_str(), "denied");
+    let verdict = answer.verdict.label();
+    if matches!(verdict, "denied" | "deferred") {
+        tracing::info!(phase, kind, operation = answer.operation.as_str(), verdict);
     }
 }
 

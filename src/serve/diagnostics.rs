@@ -11,8 +11,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::tls::Current;
+use crate::gates::Gates;
 use crate::kinds::TABLE;
 use crate::observe::metrics::Metrics;
+use crate::reconcile::leader::Leadership;
+use crate::reconcile::supervisor::Systems;
 use crate::view::{Standing, View};
 
 /// What went wrong last and still holds, in words; empty when all is well.
@@ -20,6 +23,8 @@ use crate::view::{Standing, View};
 pub struct Troubles {
     /// Why the certificate on disk is not served.
     pub certificate: Mutex<String>,
+    /// Since when and why the API server does not answer.
+    pub api: Mutex<String>,
     /// Why the objects on disk are not the ones in use.
     pub objects: Mutex<String>,
 }
@@ -40,8 +45,10 @@ pub struct State {
     pub metrics: Arc<Metrics>,
     /// The other objects.
     pub view: Arc<View>,
-    /// Is the View filled by files (then nothing is waited for)?
-    pub standalone: bool,
+    /// What happens behind the door; nothing when the View is filled by files, and then nothing is waited for.
+    pub behind: Option<(Leadership, Arc<Systems>)>,
+    /// Which systems are on.
+    pub gates: Gates,
     /// The certificate.
     pub certificate: Current,
     /// What went wrong last.
@@ -59,7 +66,10 @@ impl State {
         if self.stopping.load(Ordering::Relaxed) {
             reasons.push("stopping".to_owned());
         }
-        if !self.standalone {
+        if self.certificate.load().is_none() {
+            reasons.push("no certificate yet".to_owned());
+        }
+        if self.behind.is_some() {
             for feed in self.view.feeds() {
                 if feed.standing() == Standing::Waiting {
                     reasons.push(format!("{} not synced", feed.resource().plural));
@@ -79,7 +89,7 @@ impl State {
                     Standing::Synced => ("on", ""),
                     Standing::Absent => ("off", "the kind is not installed; it is used as soon as it is"),
                     Standing::Denied => ("degraded", "usher may not list it; rules treat it as unknown"),
-                    Standing::Waiting if self.standalone => ("off", "no object of the kind is given"),
+                    Standing::Waiting if self.behind.is_none() => ("off", "no object of the kind is given"),
                     Standing::Waiting => ("degraded", "not synced yet; rules treat it as unknown"),
                 };
                 json!({"kind": feed.resource().kind, "state": state, "why": why, "objects": feed.len()})
@@ -88,11 +98,19 @@ impl State {
         let kinds: Vec<Value> = TABLE
             .iter()
             .map(|kind| {
-                let rules = if kind.admission.is_some() { "on" } else { "schema and CEL only" };
+                let rules = match &kind.admission {
+                    None => "schema and CEL only",
+                    Some(_) if !self.gates.is_on(kind.system) => "off",
+                    Some(_) => "on",
+                };
                 json!({"kind": kind.kind, "group": kind.group, "rules": rules})
             })
             .collect();
         let certificate = self.certificate.load();
+        let loaded = certificate.as_ref();
+        let ends = loaded.and_then(|loaded| Timestamp::from_second(loaded.not_after).ok());
+        let trouble = told(&self.troubles.certificate);
+        let api = told(&self.troubles.api);
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "inFlight": self.metrics.in_flight.get(),
@@ -102,12 +120,18 @@ impl State {
             "unready": self.unready(),
             "objectsProblem": told(&self.troubles.objects),
             "certificate": {
-                "state": if told(&self.troubles.certificate).is_empty() { "on" } else { "degraded" },
-                "why": told(&self.troubles.certificate),
-                "serial": certificate.serial,
-                "notAfter": Timestamp::from_second(certificate.not_after).map(|at| at.to_string()).unwrap_or_default(),
+                "state": if trouble.is_empty() { "on" } else { "degraded" },
+                "why": trouble,
+                "serial": loaded.map(|loaded| loaded.serial.as_str()),
+                "notAfter": ends.map(|ends| ends.to_string()),
                 "refusedReloads": self.metrics.certificate_reload_failures.get(),
             },
+            "apiServer": {"state": if api.is_empty() { "on" } else { "degraded" }, "why": api},
+            "leader": self.behind.as_ref().map(|(leadership, _)| json!({
+                "identity": &*leadership.identity,
+                "held": leadership.is_held(),
+            })),
+            "reconcilers": self.behind.as_ref().map(|(_, systems)| systems.told()),
             "kinds": kinds,
             "objects": shelves,
         })

@@ -44,7 +44,9 @@ pub async fn serve_tls(
             () = stopped(&mut stop) => break,
         };
         let (router, metrics) = (router.clone(), Arc::clone(&metrics));
-        let acceptor = TlsAcceptor::from(Arc::clone(&certificate.load().config));
+        // Without a certificate yet there is nothing to say; the caller tries again.
+        let Some(loaded) = certificate.load_full() else { continue };
+        let acceptor = TlsAcceptor::from(Arc::clone(&loaded.config));
         let watcher = graceful.watcher();
         tokio::spawn(async move {
             connection(stream, acceptor, router, &metrics, watcher).await;

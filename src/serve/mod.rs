@@ -4,8 +4,10 @@
 //! every shelf of the View is filled or known to be empty.
 
 pub mod admission;
-pub mod certificate;
+mod claiming;
 pub mod diagnostics;
+pub mod expiry;
+pub mod in_cluster;
 pub mod limits;
 pub mod listener;
 pub mod objects;

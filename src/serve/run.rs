@@ -7,17 +7,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::admission::{self, Shared};
+use super::in_cluster::{self, Common, OwnCertificates, Part};
 use super::limits::Limits;
-use super::tls::{Current, Files, Loaded};
-use super::{certificate, diagnostics, listener, objects, tls};
+use super::tls::{Current, Files};
+use super::{diagnostics, listener, objects, tls};
+use crate::certs::material;
 use crate::observe::metrics::Metrics;
 use crate::review::door::Door;
+use crate::rule::Uniqueness;
 use crate::settings::Settings;
 use crate::view::View;
 
@@ -46,8 +49,8 @@ pub enum Error {
     #[error(transparent)]
     Objects(#[from] crate::files::Error),
     /// No cluster can be reached with what is configured.
-    #[error("finding the cluster: {0}")]
-    Cluster(String),
+    #[error(transparent)]
+    Cluster(#[from] crate::cluster::Error),
     /// Signals cannot be waited for.
     #[error("waiting for signals: {0}")]
     Signals(std::io::Error),
@@ -62,12 +65,18 @@ pub enum Mode {
         objects: Vec<PathBuf>,
     },
     /// From a cluster.
-    Cluster {
-        /// A kubeconfig; otherwise the pod's account, otherwise the usual kubeconfig.
-        kubeconfig: Option<PathBuf>,
-        /// A context in it.
-        context: Option<String>,
-    },
+    Cluster(Box<Part>),
+}
+
+/// Where the certificate comes from.
+#[derive(Debug, Clone)]
+pub enum Certificates {
+    /// From files that somebody else renews.
+    Files(Files),
+    /// Made by usher and kept in a Secret; in a cluster only.
+    Own(OwnCertificates),
+    /// Made at the start, for this process only.
+    Throwaway,
 }
 
 /// What `usher serve` is told.
@@ -79,14 +88,16 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where metrics and health are.
     pub diagnostics_listen: SocketAddr,
-    /// The certificate; `None` only in standalone mode.
-    pub files: Option<Files>,
+    /// Where the certificate comes from.
+    pub certificates: Certificates,
     /// How often the certificate files are looked at, besides being watched.
     pub poll: Duration,
     /// Requests at once.
     pub max_in_flight: usize,
     /// The settings of the rules.
     pub settings: Arc<Settings>,
+    /// How long reviews are still taken after the word to stop, while the Service forgets this replica.
+    pub shutdown_delay: Duration,
 }
 
 /// A server that runs; tests hold one, `usher serve` waits for a signal.
@@ -108,7 +119,11 @@ pub struct Running {
     pub state: diagnostics::State,
     stop: watch::Sender<bool>,
     stop_diagnostics: watch::Sender<bool>,
+    stop_leading: watch::Sender<bool>,
     stopping: Arc<AtomicBool>,
+    shutdown_delay: Duration,
+    serving: tokio::task::JoinHandle<()>,
+    election: Option<tokio::task::JoinHandle<()>>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -121,40 +136,34 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
     let metrics = Arc::new(Metrics::default());
     let (admission_listener, admission) = bind(config.listen).await?;
     let (diagnostics_listener, diagnostics) = bind(config.diagnostics_listen).await?;
-    let (loaded, authority) = load_certificate(config, admission)?;
-    metrics.certificate_not_after.set(tls::to_f64(loaded.not_after));
-    let certificate: Current = Arc::new(ArcSwap::from_pointee(loaded));
+    let certificate: Current = Arc::new(ArcSwapOption::empty());
     let troubles = Arc::new(diagnostics::Troubles::default());
-
+    let common = Common {
+        view: Arc::clone(&view),
+        settings: Arc::clone(&config.settings),
+        metrics: Arc::clone(&metrics),
+        troubles: Arc::clone(&troubles),
+        certificate: Arc::clone(&certificate),
+    };
     let mut tasks = Vec::new();
-    if let Some(files) = config.files.clone() {
-        let watching = tls::watch(
-            files,
-            Arc::clone(&certificate),
-            Arc::clone(&metrics),
-            Arc::clone(&troubles),
-            config.poll,
-        );
-        tasks.push(tokio::spawn(watching));
-    }
+    let (own, authority) = start_certificates(config, admission, &common, &mut tasks)?;
+
+    let (stop_leading, leading_stopped) = watch::channel(false);
+    let mut joined = None;
     match &config.mode {
         Mode::Standalone { objects } => {
             objects::load(&view, objects)?;
             if !objects.is_empty() {
-                tasks.push(tokio::spawn(objects::watch(
-                    Arc::clone(&view),
-                    objects.clone(),
-                    Arc::clone(&troubles),
-                )));
+                let watching = objects::watch(Arc::clone(&view), objects.clone(), Arc::clone(&troubles));
+                tasks.push(tokio::spawn(watching));
             }
         }
-        Mode::Cluster { kubeconfig, context } => {
-            let client = client(kubeconfig.as_deref(), context.as_deref()).await?;
-            crate::view::cluster::start(&view, &client, &config.settings.uptime.cluster_resource_namespace);
-        }
+        Mode::Cluster(part) => joined = Some(in_cluster::join(part, own, &common, leading_stopped)?),
     }
 
-    let door = Arc::new(ArcSwap::from_pointee(Door::new(Arc::clone(&config.settings), Arc::clone(&view))));
+    let uniqueness = if joined.is_some() { Uniqueness::ByClaim } else { Uniqueness::ByView };
+    let door = Door::new(Arc::clone(&config.settings), Arc::clone(&view), uniqueness);
+    let door = Arc::new(ArcSwap::from_pointee(door));
     // Last of what can fail, so that a start that fails leaves no file behind.
     let authority_file = authority.map(|pem| write_authority(&pem, admission)).transpose()?;
     let (stop, stopped) = watch::channel(false);
@@ -162,13 +171,15 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
     let stopping = Arc::new(AtomicBool::new(false));
     let shared = Shared {
         door: Arc::clone(&door),
+        claims: joined.as_ref().map(|joined| joined.claims.clone()),
         limits: Limits::new(config.max_in_flight),
         metrics: Arc::clone(&metrics),
     };
     let state = diagnostics::State {
         metrics: Arc::clone(&metrics),
         view: Arc::clone(&view),
-        standalone: matches!(config.mode, Mode::Standalone { .. }),
+        behind: joined.as_ref().map(|joined| (joined.leadership.clone(), Arc::clone(&joined.systems))),
+        gates: config.settings.gates.clone(),
         certificate: Arc::clone(&certificate),
         troubles,
         stopping: Arc::clone(&stopping),
@@ -176,12 +187,14 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
     };
     let routes = admission::router(shared);
     let serving = listener::serve_tls(admission_listener, routes, certificate, Arc::clone(&metrics), stopped);
-    let admission_task = tokio::spawn(serving);
+    let serving = tokio::spawn(serving);
     let plain =
         listener::serve_plain(diagnostics_listener, diagnostics::router(state.clone()), diagnostics_stopped);
-    let diagnostics_task = tokio::spawn(plain);
-    tasks.insert(0, diagnostics_task);
-    tasks.insert(0, admission_task);
+    tasks.push(tokio::spawn(plain));
+    let election = joined.map(|joined| {
+        tasks.extend(joined.tasks);
+        joined.election
+    });
     Ok(Running {
         admission,
         diagnostics,
@@ -192,18 +205,63 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
         state,
         stop,
         stop_diagnostics,
+        stop_leading,
         stopping,
+        shutdown_delay: config.shutdown_delay,
+        serving,
+        election,
         tasks,
     })
 }
 
+/// Loads, or has somebody load, the certificate. Gives back what usher keeps itself in a cluster, and the CA that
+/// clients must trust when it was made just for this process.
+fn start_certificates<'a>(
+    config: &'a Config,
+    listening: SocketAddr,
+    common: &Common,
+    tasks: &mut Vec<tokio::task::JoinHandle<()>>,
+) -> Result<(Option<&'a OwnCertificates>, Option<String>), Error> {
+    match &config.certificates {
+        Certificates::Own(own) => Ok((Some(own), None)),
+        Certificates::Files(files) => {
+            tls::exchange(&common.certificate, files.load()?, &common.metrics);
+            let watching = tls::watch(
+                files.clone(),
+                Arc::clone(&common.certificate),
+                Arc::clone(&common.metrics),
+                Arc::clone(&common.troubles),
+                config.poll,
+            );
+            tasks.push(tokio::spawn(watching));
+            Ok((None, None))
+        }
+        Certificates::Throwaway => {
+            let mut names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+            names.push(listening.ip().to_string());
+            let made = material::make(&names)?;
+            let (certificate, key) = (made.pair.certificate.as_bytes(), made.pair.key.expose().as_bytes());
+            let loaded = tls::build(certificate, key, None, "the made certificate")?;
+            tls::exchange(&common.certificate, loaded, &common.metrics);
+            Ok((None, Some(made.authority)))
+        }
+    }
+}
+
 impl Running {
-    /// Becomes unready, answers what is open and ends.
+    /// Becomes unready and lets go of the leadership at once, takes reviews until the Service has forgotten this
+    /// replica, answers what is open and ends.
     pub async fn stop(mut self) {
         self.stopping.store(true, Ordering::Relaxed);
+        let _ = self.stop_leading.send(true);
+        let released = async {
+            if let Some(election) = self.election.take() {
+                let _ = election.await;
+            }
+        };
+        tokio::join!(released, tokio::time::sleep(self.shutdown_delay));
         let _ = self.stop.send(true);
-        let admission = self.tasks.remove(0);
-        let _ = admission.await;
+        let _ = self.serving.await;
         // Until here `/readyz` says that it is stopping.
         let _ = self.stop_diagnostics.send(true);
         for task in self.tasks.drain(..) {
@@ -225,8 +283,8 @@ pub async fn run(config: Config) -> Result<(), Error> {
     let mut terminate =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).map_err(Error::Signals)?;
     tokio::select! {
-        _ = terminate.recv() => tracing::info!("SIGTERM: draining"),
-        _ = tokio::signal::ctrl_c() => tracing::info!("interrupted: draining"),
+        _ = terminate.recv() => tracing::info!(delay = ?config.shutdown_delay, "SIGTERM: unready, then draining"),
+        _ = tokio::signal::ctrl_c() => tracing::info!(delay = ?config.shutdown_delay, "interrupted: unready, then draining"),
     }
     running.stop().await;
     Ok(())
@@ -257,18 +315,6 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
     Ok((listener, address))
 }
 
-/// The certificate to serve and, when it was made here, the CA that clients must trust.
-fn load_certificate(config: &Config, listening: SocketAddr) -> Result<(Loaded, Option<String>), Error> {
-    if let Some(files) = &config.files {
-        return Ok((files.load()?, None));
-    }
-    let names =
-        vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned(), listening.ip().to_string()];
-    let made = certificate::make(&names)?;
-    let loaded = tls::build(made.certificate.as_bytes(), made.key.as_bytes(), None, "the made certificate")?;
-    Ok((loaded, Some(made.authority)))
-}
-
 /// Writes the CA where only this user can change it; a file of that name, or a link, is never followed.
 fn write_authority(pem: &str, listening: SocketAddr) -> Result<PathBuf, Error> {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -278,22 +324,4 @@ fn write_authority(pem: &str, listening: SocketAddr) -> Result<PathBuf, Error> {
     let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
     file.and_then(|mut file| file.write_all(pem.as_bytes())).map_err(Error::AuthorityFile)?;
     Ok(path)
-}
-
-async fn client(kubeconfig: Option<&std::path::Path>, context: Option<&str>) -> Result<kube::Client, Error> {
-    let options =
-        kube::config::KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
-    let fail = |error: &dyn std::fmt::Display| Error::Cluster(error.to_string());
-    let config = match (kubeconfig, context) {
-        (Some(path), _) => {
-            let file = kube::config::Kubeconfig::read_from(path).map_err(|error| fail(&error))?;
-            kube::Config::from_custom_kubeconfig(file, &options).await.map_err(|error| fail(&error))?
-        }
-        (None, Some(_)) => kube::Config::from_kubeconfig(&options).await.map_err(|error| fail(&error))?,
-        (None, None) => match kube::Config::incluster() {
-            Ok(config) => config,
-            Err(_) => kube::Config::from_kubeconfig(&options).await.map_err(|error| fail(&error))?,
-        },
-    };
-    kube::Client::try_from(config).map_err(|error| fail(&error))
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
+use jiff::Timestamp;
 use notify::Watcher as _;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -66,6 +67,8 @@ pub struct Files {
 pub struct Loaded {
     /// For rustls.
     pub config: Arc<ServerConfig>,
+    /// The beginning of the leaf, in seconds since 1970.
+    pub not_before: i64,
     /// The end of the leaf, in seconds since 1970.
     pub not_after: i64,
     /// The leaf's serial number, in hexadecimal.
@@ -73,8 +76,43 @@ pub struct Loaded {
     fingerprint: Vec<Vec<u8>>,
 }
 
-/// The configuration that new connections get.
-pub type Current = Arc<ArcSwap<Loaded>>;
+/// The configuration that new connections get; nothing until there is a certificate.
+pub type Current = Arc<ArcSwapOption<Loaded>>;
+
+impl Loaded {
+    /// Is this what it was built from?
+    pub fn holds(&self, certificate: &[u8], key: &[u8], client_ca: Option<&[u8]>) -> bool {
+        self.fingerprint == [certificate, key, client_ca.unwrap_or_default()]
+    }
+
+    /// Are two thirds of its life over?
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        (now.as_second() - self.not_before) * 3 >= (self.not_after - self.not_before) * 2
+    }
+
+    /// Is less than a quarter of its life left? Whoever renews it should have done so by now: at two thirds usher and
+    /// cert-manager do.
+    pub fn ends_soon(&self, now: Timestamp) -> bool {
+        (self.not_after - now.as_second()) * 4 < self.not_after - self.not_before
+    }
+}
+
+/// Serves another configuration from the next connection on.
+pub fn exchange(current: &Current, loaded: Loaded, metrics: &Metrics) {
+    tracing::info!(serial = loaded.serial, not_after = loaded.not_after, "serving a certificate");
+    metrics.certificate_not_after.set(to_f64(loaded.not_after));
+    if current.swap(Some(Arc::new(loaded))).is_some() {
+        metrics.certificate_reloads.inc();
+    }
+}
+
+/// Reads a client CA.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_client_ca(path: &Path) -> Result<Vec<u8>, Error> {
+    read("client CA", path)
+}
 
 impl Files {
     /// Loads the pair.
@@ -84,7 +122,7 @@ impl Files {
     pub fn load(&self) -> Result<Loaded, Error> {
         let certificate = read("certificate", &self.certificate)?;
         let key = read("key", &self.key)?;
-        let client_ca = self.client_ca.as_deref().map(|path| read("client CA", path)).transpose()?;
+        let client_ca = self.client_ca.as_deref().map(read_client_ca).transpose()?;
         build(&certificate, &key, client_ca.as_deref(), &self.certificate.display().to_string())
     }
 }
@@ -108,7 +146,7 @@ pub fn build(certificate: &[u8], key: &[u8], client_ca: Option<&[u8]>, name: &st
         .collect::<Result<_, _>>()
         .map_err(|error| pem("certificate", error.to_string()))?;
     let leaf = chain.first().ok_or_else(|| Error::Empty { path: name.to_owned() })?;
-    let (not_after, serial) = look_into(leaf)?;
+    let (not_before, not_after, serial) = look_into(leaf)?;
     let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| pem("key", error.to_string()))?;
     let fingerprint = vec![certificate.to_vec(), key.to_vec(), client_ca.unwrap_or_default().to_vec()];
 
@@ -119,7 +157,7 @@ pub fn build(certificate: &[u8], key: &[u8], client_ca: Option<&[u8]>, name: &st
     };
     let mut config = builder.with_single_cert(chain, private).map_err(Error::Pair)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Loaded { config: Arc::new(config), not_after, serial, fingerprint })
+    Ok(Loaded { config: Arc::new(config), not_before, not_after, serial, fingerprint })
 }
 
 fn client_verifier(authority: &[u8]) -> Result<Arc<dyn rustls::server::danger::ClientCertVerifier>, Error> {
@@ -131,9 +169,11 @@ fn client_verifier(authority: &[u8]) -> Result<Arc<dyn rustls::server::danger::C
     WebPkiClientVerifier::builder(Arc::new(roots)).build().map_err(|error| Error::ClientCa(error.to_string()))
 }
 
-fn look_into(leaf: &CertificateDer<'_>) -> Result<(i64, String), Error> {
+fn look_into(leaf: &CertificateDer<'_>) -> Result<(i64, i64, String), Error> {
     let (_, parsed) = x509_parser::parse_x509_certificate(leaf).map_err(|_| Error::Parse)?;
-    Ok((parsed.validity().not_after.timestamp(), parsed.raw_serial_as_string().replace(':', "")))
+    let validity = parsed.validity();
+    let serial = parsed.raw_serial_as_string().replace(':', "");
+    Ok((validity.not_before.timestamp(), validity.not_after.timestamp(), serial))
 }
 
 /// Watches the files for ever and exchanges the configuration when they hold another pair.
@@ -153,15 +193,8 @@ pub async fn watch(
             Ok(loaded) => {
                 failing = false;
                 note(&troubles.certificate, String::new());
-                if loaded.fingerprint != current.load().fingerprint {
-                    tracing::info!(
-                        serial = loaded.serial,
-                        not_after = loaded.not_after,
-                        "serving a new certificate"
-                    );
-                    metrics.certificate_not_after.set(to_f64(loaded.not_after));
-                    metrics.certificate_reloads.inc();
-                    current.store(Arc::new(loaded));
+                if current.load().as_ref().is_none_or(|known| known.fingerprint != loaded.fingerprint) {
+                    exchange(&current, loaded, &metrics);
                 }
             }
             Err(error) => {
@@ -198,7 +231,7 @@ async fn load_settled(files: &Files) -> Result<Loaded, Error> {
 
 /// Seconds since 1970 as a metric; exact until the year 285 million.
 #[allow(clippy::cast_precision_loss)]
-pub fn to_f64(seconds: i64) -> f64 {
+fn to_f64(seconds: i64) -> f64 {
     seconds as f64
 }
 

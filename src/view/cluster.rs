@@ -80,13 +80,18 @@ async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -
                 let name = object.metadata.name.unwrap_or_default();
                 feed.remove(&(object.metadata.namespace.unwrap_or_default(), name));
             }
-            Err(error) => return after_failure(feed, &error),
+            Err(error) => match after_failure(feed, &error) {
+                Some(pause) => return pause,
+                // The watcher goes on from where it was as soon as it is asked again: no new list.
+                None => tokio::time::sleep(PAUSE).await,
+            },
         }
     }
     PAUSE
 }
 
-fn after_failure(feed: &dyn Feed, error: &watcher::Error) -> Duration {
+/// How long to wait before beginning again; nothing when the watch can go on.
+fn after_failure(feed: &dyn Feed, error: &watcher::Error) -> Option<Duration> {
     let kind = feed.resource().kind;
     match status_of(error) {
         Some(404) => {
@@ -94,24 +99,24 @@ fn after_failure(feed: &dyn Feed, error: &watcher::Error) -> Duration {
                 tracing::info!(kind, "not installed; rules that read it see none");
             }
             feed.replace(&[], Standing::Absent);
-            RETRY
+            Some(RETRY)
         }
         Some(403) => {
             if feed.standing() != Standing::Denied {
                 tracing::warn!(kind, "not allowed to list; rules treat it as unknown");
             }
             feed.replace(&[], Standing::Denied);
-            RETRY
+            Some(RETRY)
         }
-        // The stored objects stay: the watch begins again and lists anew.
+        // The stored objects stay.
         _ => {
-            tracing::debug!(kind, %error, "watch ended");
-            PAUSE
+            tracing::debug!(kind, %error, "watch interrupted");
+            None
         }
     }
 }
 
-fn status_of(error: &watcher::Error) -> Option<u16> {
+pub(crate) fn status_of(error: &watcher::Error) -> Option<u16> {
     let (watcher::Error::InitialListFailed(source)
     | watcher::Error::WatchStartFailed(source)
     | watcher::Error::WatchFailed(source)) = error

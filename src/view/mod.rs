@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
+use tokio::sync::watch;
 
 pub mod cluster;
 pub mod files;
@@ -72,7 +73,7 @@ impl Resource {
 }
 
 /// What is kept of one kind of object.
-pub trait Record: Sized + Send + Sync + 'static {
+pub trait Record: Sized + PartialEq + Send + Sync + 'static {
     /// Where the objects come from.
     const RESOURCE: Resource;
 
@@ -110,21 +111,26 @@ struct State<R> {
 
 /// The records of one kind. Every reading method gives `None` while the shelf is unknown.
 #[derive(Debug)]
-pub struct Shelf<R>(RwLock<State<R>>);
+pub struct Shelf<R> {
+    state: RwLock<State<R>>,
+    /// Counts changes of what is kept, for those who judge again when something changes.
+    changes: watch::Sender<u64>,
+}
 
 impl<R> Default for Shelf<R> {
     fn default() -> Self {
-        Self(RwLock::new(State {
-            standing: Standing::Waiting,
-            objects: BTreeMap::new(),
-            index: HashMap::new(),
-        }))
+        let state = State { standing: Standing::Waiting, objects: BTreeMap::new(), index: HashMap::new() };
+        Self { state: RwLock::new(state), changes: watch::Sender::new(0) }
     }
 }
 
 impl<R: Record> Shelf<R> {
+    fn bump(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
     fn read<T>(&self, look: impl FnOnce(&State<R>) -> T) -> Option<T> {
-        let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         matches!(state.standing, Standing::Synced | Standing::Absent).then(|| look(&state))
     }
 
@@ -183,6 +189,8 @@ pub trait Feed: Send + Sync {
     fn standing(&self) -> Standing;
     /// Is the object there?
     fn has(&self, key: &Key) -> bool;
+    /// Counts changes of what is kept.
+    fn changes(&self) -> watch::Receiver<u64>;
     /// The number of objects.
     fn len(&self) -> usize;
     /// Is there no object?
@@ -223,12 +231,19 @@ impl<R: Record> Feed for Shelf<R> {
 
     fn put(&self, object: &Value) -> Result<(), serde_json::Error> {
         let record = R::from_object(object)?;
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key_of(object), record);
+        let key = key_of(object);
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if state.objects.get(&key).is_none_or(|known| **known != record) {
+            state.insert(key, record);
+            drop(state);
+            self.bump();
+        }
         Ok(())
     }
 
     fn remove(&self, key: &Key) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).take(key);
+        self.state.write().unwrap_or_else(PoisonError::into_inner).take(key);
+        self.bump();
     }
 
     fn replace(&self, objects: &[Value], standing: Standing) {
@@ -247,19 +262,29 @@ impl<R: Record> Feed for Shelf<R> {
                 );
             }
         }
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = state.standing != fresh.standing || state.objects != fresh.objects;
+        *state = fresh;
+        drop(state);
+        if changed {
+            self.bump();
+        }
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     fn standing(&self) -> Standing {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).standing.clone()
+        self.state.read().unwrap_or_else(PoisonError::into_inner).standing.clone()
     }
 
     fn has(&self, key: &Key) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).objects.contains_key(key)
+        self.state.read().unwrap_or_else(PoisonError::into_inner).objects.contains_key(key)
     }
 
     fn len(&self) -> usize {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).objects.len()
+        self.state.read().unwrap_or_else(PoisonError::into_inner).objects.len()
     }
 }
 

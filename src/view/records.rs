@@ -17,7 +17,12 @@ use crate::model::selector::LabelSelector;
 pub type Kept<S, T = serde::de::IgnoredAny> = Object<S, T>;
 
 fn kept<S: DeserializeOwned, T: DeserializeOwned>(object: &Value) -> Result<Kept<S, T>, serde_json::Error> {
-    Object::deserialize(&without_nulls(object))
+    let mut kept = Object::deserialize(&without_nulls(object))?;
+    let Object { metadata, .. } = &mut kept;
+    // No rule reads these of another object, and they change with every write.
+    metadata.resource_version = String::new();
+    metadata.finalizers = None;
+    Ok(kept)
 }
 
 /// The API server drops nulls that have no meaning; in files they are still there.
@@ -35,7 +40,7 @@ fn without_nulls(value: &Value) -> Value {
 macro_rules! records {
     ($($(#[$doc:meta])* $name:ident = $inner:ty, $group:literal, $version:literal, $plural:literal, $namespaced:literal, $terms:expr;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug)]
+        #[derive(Debug, PartialEq)]
         pub struct $name(pub $inner);
 
         impl std::ops::Deref for $name {
@@ -159,7 +164,7 @@ pub struct Reference {
 }
 
 /// The spec of anything that uses an Account.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AccountRef {
     /// The Account.
@@ -167,7 +172,7 @@ pub struct AccountRef {
 }
 
 /// The part of a Monitor's spec that refers to other objects.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct MonitorUse {
     /// The Account.
@@ -185,7 +190,7 @@ impl MonitorUse {
 }
 
 /// The part of a dependent's status that says which Account it was made in.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AccountUse {
     /// The remote id.
@@ -195,7 +200,7 @@ pub struct AccountUse {
 }
 
 /// An Account by uid.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AccountIdentity {
     /// The uid.
@@ -203,7 +208,7 @@ pub struct AccountIdentity {
 }
 
 /// What decides how an Alertmanager treats Silences.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AlertmanagerSpec {
     /// Absent selects nothing.
@@ -227,7 +232,7 @@ pub struct AlertmanagerSpec {
 }
 
 /// Who gets the namespace matcher.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct MatcherStrategy {
     /// `OnNamespace`, `OnNamespaceExceptForAlertmanagerNamespace` or `None`.
@@ -235,7 +240,7 @@ pub struct MatcherStrategy {
 }
 
 /// A command line argument.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Argument {
     /// Without the dashes.
@@ -245,7 +250,7 @@ pub struct Argument {
 }
 
 /// What decides which classes a Prometheus or PrometheusAgent can use, and how.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkloadSpec {
     /// `v3.13.1`.
@@ -265,7 +270,7 @@ pub struct WorkloadSpec {
 }
 
 /// An inline class: only its name matters to standalone ones.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct InlineClass {
     /// The name.
@@ -273,7 +278,7 @@ pub struct InlineClass {
 }
 
 /// A mount of a container.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Mount {
     /// Where.
@@ -281,7 +286,7 @@ pub struct Mount {
 }
 
 /// A container of the pod.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Container {
     /// Its name.
@@ -291,7 +296,7 @@ pub struct Container {
 }
 
 /// A namespace and its labels.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Namespace {
     /// Its metadata; `labels` always holds the name's own label.
     pub metadata: Meta,

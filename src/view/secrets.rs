@@ -42,7 +42,7 @@ impl ValueShape {
 }
 
 /// The keys of a Secret and the shapes of their values.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Secret {
     /// Shapes by key.
     pub keys: BTreeMap<String, ValueShape>,

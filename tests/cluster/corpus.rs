@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use usher::manifests::{Install, rbac};
 use usher::review::door::{Clock, Door};
+use usher::rule::Uniqueness;
 
 use crate::cluster;
 use crate::door::{Usher, usher, usher_with};
@@ -189,6 +191,7 @@ async fn every_create_case_has_the_same_verdict_on_the_api_server() {
             settings: case.settings(),
             view,
             clock: Clock::Fixed(case.now),
+            uniqueness: Uniqueness::ByClaim,
         }));
         let mut placed = Vec::new();
         for object in &case.context {
@@ -219,6 +222,10 @@ async fn every_create_case_has_the_same_verdict_on_the_api_server() {
         .filter(|case| case.is_create() && case.settings.get("cluster-resource-namespace").is_some())
     {
         count += 1;
+        let keys = case.settings().uptime.cluster_resource_namespace.clone();
+        install::namespace(cluster, &keys);
+        let install = Install { cluster_resource_namespace: keys, ..Install::default() };
+        install::apply(cluster, &rbac::documents(&install));
         let usher = usher_with(cluster, case.settings()).await;
         let client = cluster.client().await;
         let mut stage = Stage { cluster, client, usher: &usher, namespaces: namespaces.clone() };

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use usher::serve::run::{Config, Mode, Running, start};
+use usher::serve::run::Running;
 use usher::settings::Settings;
 
 use crate::cluster;
 use crate::support::cluster::Cluster;
 use crate::support::install;
+use crate::support::replica::{Options, eventually, files, replica};
 
-/// usher against the cluster, its certificate made on the fly, its webhooks installed.
+/// usher against the cluster, with the printed roles, its certificate in files, its webhooks installed.
 pub struct Usher {
     pub running: Running,
 }
@@ -19,35 +20,9 @@ pub async fn usher(cluster: &Cluster) -> Usher {
 }
 
 pub async fn usher_with(cluster: &Cluster, settings: Arc<Settings>) -> Usher {
-    let made = usher::serve::certificate::make(&["127.0.0.1".to_owned()]).unwrap();
-    let directory = cluster.directory.join(format!("usher-{}", crate::support::cluster::free_port()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let file = |name: &str, text: &str| {
-        let path = directory.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    };
-    let files = usher::serve::tls::Files {
-        certificate: file("tls.crt", &made.certificate),
-        key: file("tls.key", &made.key),
-        client_ca: None,
-    };
-    let config = Config {
-        mode: Mode::Cluster { kubeconfig: Some(cluster.kubeconfig.clone()), context: None },
-        listen: "127.0.0.1:0".parse().unwrap(),
-        diagnostics_listen: "127.0.0.1:0".parse().unwrap(),
-        files: Some(files),
-        poll: std::time::Duration::from_secs(10),
-        max_in_flight: 512,
-        settings,
-    };
-    let running = start(&config).await.unwrap();
-    let started = std::time::Instant::now();
-    while !running.state.unready().is_empty() {
-        assert!(started.elapsed().as_secs() < 30, "not ready: {:?}", running.state.unready());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    install::webhooks(cluster, running.admission, &made.authority);
+    let (certificates, authority) = files(cluster);
+    let running = replica(&Options { settings, certificates, ..Options::new(cluster) }).await;
+    install::webhooks(cluster, running.admission, Some(&authority));
     Usher { running }
 }
 
@@ -83,17 +58,6 @@ async fn kubectl_shows_every_cause_with_code_and_hint() {
     assert!(shown.contains("spec.comment") && shown.contains("USHS001"), "{shown}");
     assert!(shown.contains("move spec.expiresAt into the future"), "{shown}");
     usher.stop(cluster).await;
-}
-
-/// Retries until the API server has taken up the webhooks, or usher's watch a stored object.
-async fn eventually(what: &str, mut done: impl FnMut() -> bool) {
-    for _ in 0..100 {
-        if done() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    panic!("{what}: not within 10 s");
 }
 
 const GOOD: &str = r#"
@@ -196,8 +160,12 @@ spec:
     let (_, _, errors) = delete();
     assert!(errors.contains("USHA006") && errors.contains("Monitor shop/user"), "{errors}");
     assert!(cluster.kubectl(&["annotate", "account", "used", "uptimerobot.com/force-delete=true"], None).0);
-    let (ok, _, errors) = cluster.kubectl(&["delete", "account", "used"], None);
+    let (ok, _, errors) = cluster.kubectl(&["delete", "account", "used", "--wait=false"], None);
     assert!(ok, "{errors}");
+    // Forced means admitted: its finalizer keeps it for as long as the Monitor needs the key.
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    assert!(cluster.kubectl(&["get", "account", "used"], None).0, "gone while a Monitor uses it");
     assert!(cluster.kubectl(&["delete", "-n", "shop", "monitor", "user"], None).0);
+    eventually("the Account gone", || !cluster.kubectl(&["get", "account", "used"], None).0).await;
     usher.stop(cluster).await;
 }

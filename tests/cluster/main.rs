@@ -23,7 +23,7 @@ pub async fn cluster() -> (&'static Cluster, MutexGuard<'static, ()>) {
     let cluster = CLUSTER
         .get_or_init(|| async {
             let cluster = Cluster::start().await;
-            support::install::crds(&cluster);
+            support::install::everything(&cluster);
             cluster
         })
         .await;

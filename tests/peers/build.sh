@@ -2,7 +2,9 @@
 # Has the real programs that usher is tested against: pinned by the go.mod files beside this script, built once into a
 # cache outside the checkout, keyed by what determines the result. Prints the directory that holds the binaries.
 #
-#   tests/peers/build.sh cluster      kube-apiserver, etcd, kubectl (or $KUBEBUILDER_ASSETS, when set)
+#   tests/peers/build.sh cluster              kube-apiserver, etcd, kubectl (or $KUBEBUILDER_ASSETS, when set)
+#   tests/peers/build.sh controller-manager   kube-controller-manager
+#   tests/peers/build.sh cert-manager         cert-manager's controllers and cainjector, and its CRDs
 #
 # The cache is ${XDG_CACHE_HOME:-~/.cache}/usher. Progress goes to stderr.
 set -euo pipefail
@@ -54,27 +56,76 @@ cluster() {
     echo "$KUBEBUILDER_ASSETS"
     return
   fi
-  local key bin
-  key=$(cat "$here"/{kubernetes,etcd}/go.{mod,sum} | sha256sum | cut -c1-16)
-  bin=$cache/peers/cluster-$key
-  mkdir -p "$bin"
-  exec 9>"$bin/.lock" # two test binaries may ask at once
-  flock 9
-  # k8s.io/kubernetes built as a dependency does not know its own release.
-  local release version=k8s.io/component-base/version.gitVersion
-  release=$(awk '$1 == "require" && $2 == "k8s.io/kubernetes" {print $3}; $1 == "k8s.io/kubernetes" {print $2}' \
-    "$here/kubernetes/go.mod" | head -1)
+  local bin
+  bin=$(cache_for cluster kubernetes etcd)
+  lock "$bin"
   if ! [ -x "$bin/etcd" ] || ! [ -x "$bin/kubectl" ] || ! [ -x "$bin/kube-apiserver" ]; then
     go=$(find_go)
     [ -x "$bin/etcd" ] || build etcd "$bin/etcd" go.etcd.io/etcd/server/v3
-    [ -x "$bin/kube-apiserver" ] ||
-      build kubernetes "$bin/kube-apiserver" k8s.io/kubernetes/cmd/kube-apiserver "-X $version=$release"
-    [ -x "$bin/kubectl" ] || build kubernetes "$bin/kubectl" k8s.io/kubernetes/cmd/kubectl "-X $version=$release"
+    [ -x "$bin/kube-apiserver" ] || build_kubernetes "$bin/kube-apiserver"
+    [ -x "$bin/kubectl" ] || build_kubernetes "$bin/kubectl"
   fi
   echo "$bin"
 }
 
+# KUBEBUILDER_ASSETS usually has no kube-controller-manager, so this one is built beside it.
+controller_manager() {
+  local bin
+  bin=$(cache_for cluster kubernetes etcd)
+  lock "$bin"
+  if ! [ -x "$bin/kube-controller-manager" ]; then
+    go=$(find_go)
+    build_kubernetes "$bin/kube-controller-manager"
+  fi
+  echo "$bin"
+}
+
+cert_manager() {
+  local bin module
+  bin=$(cache_for cert-manager cert-manager)
+  lock "$bin"
+  if ! [ -x "$bin/cert-manager" ]; then
+    go=$(find_go)
+    # The CRDs come with the module; they are kept beside the binary, for the module cache may go.
+    module=$(cd "$here/cert-manager" && "$go" mod download -json github.com/cert-manager/cert-manager |
+      sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+    mkdir -p "$bin/crds"
+    for name in certificaterequests certificates clusterissuers issuers; do
+      cp -f "$module/deploy/crds/cert-manager.io_$name.yaml" "$bin/crds/"
+    done
+    chmod -R u+w "$bin/crds"
+    build cert-manager "$bin/cert-manager" .
+  fi
+  echo "$bin"
+}
+
+# cache_for NAME MODULE_DIR…: a directory that is another one whenever the modules change.
+cache_for() {
+  local name=$1 key
+  shift
+  key=$(for module in "$@"; do cat "$here/$module"/go.{mod,sum} "$here/$module"/*.go; done | sha256sum | cut -c1-16)
+  mkdir -p "$cache/peers/$name-$key"
+  echo "$cache/peers/$name-$key"
+}
+
+# Two test binaries may ask at once.
+lock() {
+  exec 9>"$1/.lock"
+  flock 9
+}
+
+# k8s.io/kubernetes built as a dependency does not know its own release.
+build_kubernetes() {
+  local output=$1 release
+  release=$(awk '$1 == "require" && $2 == "k8s.io/kubernetes" {print $3}; $1 == "k8s.io/kubernetes" {print $2}' \
+    "$here/kubernetes/go.mod" | head -1)
+  build kubernetes "$output" "k8s.io/kubernetes/cmd/$(basename "$output")" \
+    "-X k8s.io/component-base/version.gitVersion=$release"
+}
+
 case ${1:-} in
   cluster) cluster ;;
-  *) die "usage: tests/peers/build.sh cluster" ;;
+  controller-manager) controller_manager ;;
+  cert-manager) cert_manager ;;
+  *) die "usage: tests/peers/build.sh cluster|controller-manager|cert-manager" ;;
 esac

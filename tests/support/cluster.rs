@@ -1,9 +1,10 @@
 //! A real API server on loopback: etcd and kube-apiserver, started once per process and ended with it.
 
 use std::fs::{self, File};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rcgen::{
@@ -19,14 +20,19 @@ pub struct Cluster {
     pub kubeconfig: PathBuf,
     /// Where kubectl is.
     pub assets: PathBuf,
-    supervisors: Vec<Child>,
+    /// What the API server writes about every request.
+    pub audit_log: PathBuf,
+    /// Where the API server is.
+    pub address: SocketAddr,
+    api_server: Vec<String>,
+    supervisors: Mutex<Vec<Child>>,
 }
 
 impl Cluster {
     /// Builds what is missing, starts etcd and the API server, and waits until it is ready.
     pub async fn start() -> Self {
         install_crypto();
-        let assets = assets();
+        let assets = peers("cluster");
         let directory =
             std::env::temp_dir().join(format!("usher-cluster-{}-{}", std::process::id(), free_port()));
         fs::create_dir_all(&directory).expect("making a scratch directory");
@@ -65,14 +71,34 @@ impl Cluster {
             "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
             "--disable-admission-plugins=ServiceAccount".to_owned(),
             "--profiling=false".to_owned(),
+            format!("--audit-policy-file={}", file("audit-policy.yaml")),
+            format!("--audit-log-path={}", file("audit.log")),
             "--v=0".to_owned(),
         ];
+        fs::write(directory.join("audit-policy.yaml"), AUDIT_POLICY).expect("writing the audit policy");
         let supervisors = vec![
-            supervise(&directory, &assets.join("etcd"), &etcd, "etcd.log"),
-            supervise(&directory, &assets.join("kube-apiserver"), &api_server, "kube-apiserver.log"),
+            // Whatever way this process ends, etcd's supervisor removes the cluster's files.
+            supervise(&directory, &directory, &assets.join("etcd"), &etcd, "etcd.log"),
+            supervise(
+                &directory.join("api-server"),
+                &directory,
+                &assets.join("kube-apiserver"),
+                &api_server,
+                "kube-apiserver.log",
+            ),
         ];
-        let kubeconfig = write_kubeconfig(&directory, api_port);
-        let cluster = Self { directory, kubeconfig, assets, supervisors };
+        let credentials =
+            format!("client-certificate: {}\n    client-key: {}", file("admin.pem"), file("admin.key"));
+        let kubeconfig = write_kubeconfig(&directory, "kubeconfig", api_port, &credentials);
+        let cluster = Self {
+            audit_log: directory.join("audit.log"),
+            address: ([127, 0, 0, 1], api_port).into(),
+            directory,
+            kubeconfig,
+            assets,
+            api_server: api_server.to_vec(),
+            supervisors: Mutex::new(supervisors),
+        };
         cluster.wait_until_ready().await;
         cluster
     }
@@ -92,6 +118,37 @@ impl Cluster {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// Ends the API server as a signal does, and waits until it is gone.
+    pub fn stop_api_server(&self) {
+        let mut supervisors = self.supervisors.lock().unwrap_or_else(PoisonError::into_inner);
+        if supervisors.len() > 1
+            && let Some(mut supervisor) = supervisors.pop()
+        {
+            end(&mut supervisor);
+        }
+    }
+
+    /// Starts the API server again, on the same port and the same data.
+    pub async fn start_api_server(&self) {
+        let program = self.assets.join("kube-apiserver");
+        let scratch = self.directory.join("api-server");
+        let started = supervise(&scratch, &self.directory, &program, &self.api_server, "kube-apiserver.log");
+        self.supervisors.lock().unwrap_or_else(PoisonError::into_inner).push(started);
+        self.wait_until_ready().await;
+    }
+
+    /// Starts another program with this cluster; it ends with the value that is given back.
+    pub fn run(&self, program: &Path, arguments: &[String], log: &str) -> Program {
+        let scratch = self.directory.join(format!("scratch-{}", free_port()));
+        let child = supervise(&scratch, &self.directory, program, arguments, log);
+        Program { child, log: self.directory.join(log) }
+    }
+
+    /// A kubeconfig for somebody else, at this address.
+    pub fn kubeconfig_for(&self, name: &str, port: u16, token: &str) -> PathBuf {
+        write_kubeconfig(&self.directory, name, port, &format!("token: {token}"))
     }
 
     /// A client with all rights.
@@ -128,12 +185,34 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         // The API server first; closing the pipes is the word.
-        for supervisor in self.supervisors.iter_mut().rev() {
-            drop(supervisor.stdin.take());
-            let _ = supervisor.wait();
+        let mut supervisors = self.supervisors.lock().unwrap_or_else(PoisonError::into_inner);
+        for supervisor in supervisors.iter_mut().rev() {
+            end(supervisor);
         }
     }
 }
+
+fn end(supervisor: &mut Child) {
+    drop(supervisor.stdin.take());
+    let _ = supervisor.wait();
+}
+
+/// A program that ends with this value.
+pub struct Program {
+    child: Child,
+    /// What it says.
+    pub log: PathBuf,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+/// Everything that is written, with who did it; what is read, without events' bodies.
+const AUDIT_POLICY: &str =
+    "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:\n- level: Metadata\n";
 
 /// One crypto provider for the whole test process.
 pub fn install_crypto() {
@@ -144,22 +223,23 @@ fn repository() -> PathBuf {
     super::root()
 }
 
-/// The directory of the real programs, built when they are missing (with progress on stderr).
-fn assets() -> PathBuf {
+/// The directory of real programs, built when they are missing (with progress on stderr).
+pub fn peers(which: &str) -> PathBuf {
     let output = Command::new(repository().join("tests/peers/build.sh"))
-        .arg("cluster")
+        .arg(which)
         .stderr(Stdio::inherit())
         .output()
         .expect("running tests/peers/build.sh");
-    assert!(output.status.success(), "tests/peers/build.sh cluster failed: see above");
+    assert!(output.status.success(), "tests/peers/build.sh {which} failed: see above");
     PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
 }
 
-fn supervise(directory: &Path, program: &Path, arguments: &[String], log: &str) -> Child {
-    let log = File::create(directory.join(log)).expect("making a log file");
+/// Runs a program for as long as this process lives; then the scratch directory goes.
+fn supervise(scratch: &Path, directory: &Path, program: &Path, arguments: &[String], log: &str) -> Child {
+    let log = File::options().create(true).append(true).open(directory.join(log)).expect("making a log file");
     let errors = log.try_clone().expect("the log file again");
     Command::new(repository().join("tests/peers/while-parent-lives.sh"))
-        .arg(directory)
+        .arg(scratch)
         .arg(program)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -208,15 +288,12 @@ fn write_certificates(directory: &Path) {
     write("accounts.pub", accounts.public_key_pem());
 }
 
-fn write_kubeconfig(directory: &Path, api_port: u16) -> PathBuf {
-    let file = |name: &str| directory.join(name).display().to_string();
+fn write_kubeconfig(directory: &Path, name: &str, api_port: u16, credentials: &str) -> PathBuf {
+    let authority = directory.join("ca.pem").display().to_string();
     let text = format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: usher\nclusters:\n- name: usher\n  cluster:\n    server: https://127.0.0.1:{api_port}\n    certificate-authority: {}\nusers:\n- name: admin\n  user:\n    client-certificate: {}\n    client-key: {}\ncontexts:\n- name: usher\n  context: {{cluster: usher, user: admin, namespace: default}}\n",
-        file("ca.pem"),
-        file("admin.pem"),
-        file("admin.key")
+        "apiVersion: v1\nkind: Config\ncurrent-context: usher\nclusters:\n- name: usher\n  cluster:\n    server: https://127.0.0.1:{api_port}\n    certificate-authority: {authority}\nusers:\n- name: somebody\n  user:\n    {credentials}\ncontexts:\n- name: usher\n  context: {{cluster: usher, user: somebody, namespace: default}}\n"
     );
-    let path = directory.join("kubeconfig");
+    let path = directory.join(name);
     fs::write(&path, text).expect("writing the kubeconfig");
     path
 }

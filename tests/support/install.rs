@@ -1,18 +1,31 @@
-//! Puts into a cluster what usher needs: CRDs, guests' CRDs, webhook configurations.
+//! Puts into a cluster what usher needs: CRDs, guests' CRDs, usher's rights, webhook configurations.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
 use usher::kinds::TABLE;
 use usher::manifests::crd::crd;
 use usher::manifests::webhook::{Target, configurations};
+use usher::manifests::{Certificates, Install, rbac};
 use usher::yaml;
 
 use super::cluster::Cluster;
 
-/// The owned CRDs and minimal ones of the guests that usher reads.
-pub fn crds(cluster: &Cluster) {
-    let owned: String = TABLE.iter().map(|kind| format!("---\n{}", yaml::write(&crd(kind)))).collect();
-    let (ok, _, errors) = cluster.kubectl(&["apply", "--server-side", "-f", "-"], Some(&owned));
+/// Applies documents; fails with what kubectl says.
+pub fn apply(cluster: &Cluster, documents: &[Value]) {
+    let text: String = documents.iter().map(|document| format!("---\n{}", yaml::write(document))).collect();
+    let (ok, _, errors) =
+        cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], Some(&text));
     assert!(ok, "{errors}");
-    assert!(!errors.contains("Warning"), "the API server warns about a CRD: {errors}");
+    assert!(!errors.contains("Warning"), "the API server warns: {errors}");
+}
+
+/// The owned CRDs, minimal ones of the guests that usher reads, and usher's rights.
+pub fn everything(cluster: &Cluster) {
+    let owned: Vec<Value> = TABLE.iter().map(|kind| crd(kind)).collect();
+    apply(cluster, &owned);
     let guests = super::root().join("tests/support/guests.yaml");
     let (ok, _, errors) =
         cluster.kubectl(&["apply", "--server-side", "-f", &guests.display().to_string()], None);
@@ -20,8 +33,23 @@ pub fn crds(cluster: &Cluster) {
     let (ok, _, errors) =
         cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"], None);
     assert!(ok, "{errors}");
-    namespace(cluster, "shop");
-    namespace(cluster, "usher-system");
+    for name in ["shop", "usher-system"] {
+        namespace(cluster, name);
+    }
+    apply(cluster, &rbac::documents(&Install::default()));
+}
+
+/// A kubeconfig of usher's service account, which has the printed roles and nothing else.
+pub fn account(cluster: &Cluster) -> PathBuf {
+    account_at(cluster, cluster.address.port())
+}
+
+/// The same through another port: a proxy.
+pub fn account_at(cluster: &Cluster, port: u16) -> PathBuf {
+    let (ok, token, errors) =
+        cluster.kubectl(&["create", "token", "usher", "-n", "usher-system", "--duration=24h"], None);
+    assert!(ok, "{errors}");
+    cluster.kubeconfig_for(&format!("usher-{port}.kubeconfig"), port, token.trim())
 }
 
 /// A namespace, if it is not there yet.
@@ -34,22 +62,21 @@ pub fn namespace(cluster: &Cluster, name: &str) {
 /// Objects with this label are not shown to usher's webhooks.
 pub const CONTEXT_LABEL: &str = "usher.test/context";
 
-/// Webhook configurations that lead to a server on loopback.
-pub fn webhooks(cluster: &Cluster, address: std::net::SocketAddr, authority: &str) {
-    use base64::Engine as _;
-    let bundle = base64::engine::general_purpose::STANDARD.encode(authority);
-    let target = Target::Url { base: format!("https://{address}") };
-    let mut documents = configurations(&target, Some(&bundle));
+/// Webhook configurations that lead to a server on loopback; the CA is left to usher when none is given.
+pub fn webhooks(cluster: &Cluster, address: SocketAddr, authority: Option<&str>) {
+    webhooks_to(cluster, &Target::Url { base: format!("https://{address}") }, authority);
+}
+
+/// Webhook configurations that lead anywhere.
+pub fn webhooks_to(cluster: &Cluster, target: &Target, authority: Option<&str>) {
+    let bundle = authority.map(|authority| base64::engine::general_purpose::STANDARD.encode(authority));
+    let mut documents = configurations(target, bundle.as_deref(), Certificates::Own);
     for entry in documents.iter_mut().flat_map(|document| document["webhooks"].as_array_mut().unwrap()) {
         // Objects that only set the stage pass by.
         entry["objectSelector"] =
-            serde_json::json!({"matchExpressions": [{"key": CONTEXT_LABEL, "operator": "DoesNotExist"}]});
+            json!({"matchExpressions": [{"key": CONTEXT_LABEL, "operator": "DoesNotExist"}]});
     }
-    let manifests: String =
-        documents.iter().map(|configuration| format!("---\n{}", yaml::write(configuration))).collect();
-    let (ok, _, errors) =
-        cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", "-"], Some(&manifests));
-    assert!(ok, "{errors}");
+    apply(cluster, &documents);
 }
 
 /// Takes the webhook configurations away.

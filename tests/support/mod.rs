@@ -5,6 +5,8 @@ pub mod client;
 pub mod cluster;
 pub mod corpus;
 pub mod install;
+pub mod proxy;
+pub mod replica;
 
 /// The checkout that is being tested. Asked at run time: checkouts share their build directory, and cargo may find a
 /// binary fresh that another checkout built.

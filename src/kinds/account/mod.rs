@@ -2,15 +2,21 @@
 
 use kube::CustomResourceExt;
 
-use super::{Admission, Kind, KindInfo};
+use super::{Admission, FailurePolicy, Kind, KindInfo};
+use crate::claim::Single;
+use crate::gates::System;
 use crate::model::object::Object;
+use crate::names;
+use crate::reconcile::{Reconciler, driver};
+use crate::review::edits::Edits;
 use crate::review::{admit, door};
-use crate::rule::{Facts, Findings};
+use crate::rule::{Facts, FieldPath, Findings};
 
 pub mod codes;
 pub mod dependents;
 mod rules;
 pub mod spec;
+mod sync;
 
 use spec::AccountSpec;
 
@@ -22,24 +28,59 @@ pub static KIND: KindInfo = KindInfo {
     plural: "accounts",
     namespaced: false,
     slug: "account",
+    system: System::UptimeRobot,
     crd: spec::Account::crd,
     cel: &[],
     admission: Some(Admission {
         rules: codes::ALL,
         answer: door::answer::<Account>,
         judge: admit::judge_tree::<Account>,
-        mutate: None,
+        mutate: Some(admit::mutate_tree::<Account>),
+        mutate_failure: FailurePolicy::Fail,
         sees_delete: true,
         timeout_seconds: 10,
+        claims: true,
+    }),
+    reconciler: Some(Reconciler {
+        run: driver::run::<Account>,
+        reads: &["accounts", "secrets"],
+        finalizer: Some(names::ACCOUNT_IN_USE),
     }),
 };
 
 /// The kind, for the doors.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Account;
 
 impl Kind for Account {
     type Spec = AccountSpec;
+
+    const SINGLE: Option<Single<AccountSpec>> = Some(Single {
+        rule: &codes::SECOND_DEFAULT,
+        field: "isDefault",
+        lease: "uptime-default-account",
+        is_on: |spec| spec.is_default == Some(true),
+        scope: |_, _| String::new(),
+        excludes: None,
+        claims_again: |_, _, _| false,
+    });
+
+    /// Every Account gets the finalizer that keeps it until nothing uses it; the leader takes it off.
+    fn defaults(
+        object: &Object<AccountSpec>,
+        _old: Option<&Object<AccountSpec>>,
+        _facts: &Facts<'_>,
+        edits: &mut Edits,
+    ) {
+        let path = FieldPath::of(&["metadata", "finalizers"]);
+        match &object.metadata.finalizers {
+            None => edits.add(path, vec![names::ACCOUNT_IN_USE]),
+            Some(held) if !held.iter().any(|held| held == names::ACCOUNT_IN_USE) => {
+                edits.add(path.index(held.len()), names::ACCOUNT_IN_USE);
+            }
+            Some(_) => {}
+        }
+    }
 
     fn check(
         object: &Object<AccountSpec>,

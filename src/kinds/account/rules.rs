@@ -64,7 +64,7 @@ fn check_single_default(account: &Account, facts: &Facts<'_>, out: &mut Findings
     if account.spec.is_default != Some(true) {
         return;
     }
-    let before = |other: &records::Account| other.metadata.stands_before(&account.metadata);
+    let before = |other: &records::Account| facts.stands_before(&other.metadata, &account.metadata);
     if let Some(incumbent) = facts.view.accounts.find(is_default(), before) {
         let message = format!("Account {} is the default", quoted(&incumbent.metadata.name));
         out.deny(&codes::SECOND_DEFAULT, FieldPath::spec("isDefault"), message)

@@ -3,6 +3,7 @@
 use kube::CustomResourceExt;
 
 use super::KindInfo;
+use crate::gates::System;
 
 pub mod spec;
 
@@ -14,7 +15,9 @@ pub static KIND: KindInfo = KindInfo {
     plural: "alertingrules",
     namespaced: true,
     slug: "alerting-rule",
+    system: System::LokiRules,
     crd: spec::AlertingRule::crd,
     cel: &[],
     admission: None,
+    reconciler: None,
 };

@@ -2,11 +2,15 @@
 
 use kube::CustomResourceExt;
 
-use super::{Admission, Cel, Kind, KindInfo};
+use super::{Admission, Cel, FailurePolicy, Kind, KindInfo};
+use crate::claim::Single;
+use crate::gates::System;
 use crate::model::cel::has_text;
 use crate::model::object::Object;
+use crate::reconcile::{Reconciler, Synced, driver};
 use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
+use crate::settings::ContactScope;
 
 pub mod codes;
 mod rules;
@@ -22,6 +26,7 @@ pub static KIND: KindInfo = KindInfo {
     plural: "contacts",
     namespaced: false,
     slug: "contact",
+    system: System::UptimeRobot,
     crd: spec::Contact::crd,
     cel: &[Cel {
         at: &["spec", "contact"],
@@ -34,17 +39,38 @@ pub static KIND: KindInfo = KindInfo {
         answer: door::answer::<Contact>,
         judge: admit::judge_tree::<Contact>,
         mutate: None,
+        mutate_failure: FailurePolicy::Ignore,
         sees_delete: true,
         timeout_seconds: 10,
+        claims: true,
+    }),
+    reconciler: Some(Reconciler {
+        run: driver::run::<Contact>,
+        reads: &["contacts", "accounts"],
+        finalizer: None,
     }),
 };
 
 /// The kind, for the doors.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Contact;
 
 impl Kind for Contact {
     type Spec = ContactSpec;
+
+    const SINGLE: Option<Single<ContactSpec>> = Some(Single {
+        rule: &codes::SECOND_DEFAULT,
+        field: "isDefault",
+        lease: "uptime-default-contact",
+        is_on: |spec| spec.is_default == Some(true),
+        scope: rules::scope,
+        excludes: None,
+        // Moved to another Account: it is the default there only if nobody else is.
+        claims_again: |old, new, facts| {
+            facts.settings.uptime.default_contact_scope == ContactScope::Account
+                && old.account_name() != new.account_name()
+        },
+    });
 
     fn check(
         object: &Object<ContactSpec>,
@@ -63,4 +89,8 @@ impl Kind for Contact {
     fn check_delete(old: &Object<ContactSpec>, facts: &Facts<'_>, out: &mut Findings) {
         rules::check_delete(old, facts, out);
     }
+}
+
+impl Synced for Contact {
+    const INFO: &'static KindInfo = &KIND;
 }

@@ -128,7 +128,7 @@ fn check_single_default(contact: &Contact, facts: &Facts<'_>, out: &mut Findings
         return;
     }
     let before = |other: &records::Contact| {
-        other.metadata.stands_before(&contact.metadata)
+        facts.stands_before(&other.metadata, &contact.metadata)
             && scope(&other.spec, facts) == scope(&contact.spec, facts)
     };
     if let Some(incumbent) = facts.view.contacts.find(is_default(), before) {
@@ -139,7 +139,7 @@ fn check_single_default(contact: &Contact, facts: &Facts<'_>, out: &mut Findings
 }
 
 /// What "the default Contact" is unique in: everything, or the Account as resolved (unresolved: as written).
-fn scope(contact: &ContactSpec, facts: &Facts<'_>) -> String {
+pub(super) fn scope(contact: &ContactSpec, facts: &Facts<'_>) -> String {
     match facts.settings.uptime.default_contact_scope {
         ContactScope::Cluster => String::new(),
         ContactScope::Account => account_name(contact, facts).unwrap_or_default(),

@@ -5,6 +5,7 @@ use kube::CustomResourceExt;
 use serde_json::Value;
 
 use super::{Cel, KindInfo};
+use crate::gates::System;
 use crate::model::cel::{has, text};
 use crate::rule::{Home, Rule, Severity};
 
@@ -18,6 +19,7 @@ pub static KIND: KindInfo = KindInfo {
     plural: "kmshealths",
     namespaced: false,
     slug: "kms-health",
+    system: System::KmsHealth,
     crd: spec::KMSHealth::crd,
     cel: &[
         Cel {
@@ -37,6 +39,7 @@ pub static KIND: KindInfo = KindInfo {
         },
     ],
     admission: None,
+    reconciler: None,
 };
 
 /// A source has no block of another type.

@@ -5,6 +5,7 @@ use kube::CustomResourceExt;
 use serde_json::Value;
 
 use super::{Cel, KindInfo};
+use crate::gates::System;
 use crate::model::cel::{has, items, text};
 use crate::rule::{Home, Rule, Severity};
 
@@ -18,6 +19,7 @@ pub static KIND: KindInfo = KindInfo {
     plural: "maintenancewindows",
     namespaced: true,
     slug: "maintenance-window",
+    system: System::UptimeRobot,
     crd: spec::MaintenanceWindow::crd,
     cel: &[
         Cel {
@@ -55,6 +57,7 @@ pub static KIND: KindInfo = KindInfo {
         },
     ],
     admission: None,
+    reconciler: None,
 };
 
 /// A weekly or monthly window needs days.

@@ -4,6 +4,7 @@ use kube::CustomResourceExt;
 use serde_json::Value;
 
 use super::{Cel, KindInfo};
+use crate::gates::System;
 use crate::model::cel::{has, has_text, text};
 use crate::rule::{Home, Rule, Severity};
 
@@ -18,6 +19,7 @@ pub static KIND: KindInfo = KindInfo {
     plural: "monitors",
     namespaced: true,
     slug: "monitor",
+    system: System::UptimeRobot,
     crd: spec::Monitor::crd,
     cel: &[
         Cel {
@@ -46,6 +48,7 @@ pub static KIND: KindInfo = KindInfo {
         },
     ],
     admission: None,
+    reconciler: None,
 };
 
 /// A Keyword monitor needs its keyword.

@@ -4,6 +4,7 @@
 use kube::CustomResourceExt;
 
 use super::KindInfo;
+use crate::gates::System;
 
 pub mod spec;
 
@@ -15,7 +16,9 @@ pub static KIND: KindInfo = KindInfo {
     plural: "monitorgroups",
     namespaced: true,
     slug: "monitor-group",
+    system: System::UptimeRobot,
     crd: spec::MonitorGroup::crd,
     cel: &[],
     admission: None,
+    reconciler: None,
 };

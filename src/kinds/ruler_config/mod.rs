@@ -7,6 +7,7 @@
 use kube::CustomResourceExt;
 
 use super::KindInfo;
+use crate::gates::System;
 
 pub mod spec;
 
@@ -18,7 +19,9 @@ pub static KIND: KindInfo = KindInfo {
     plural: "rulerconfigs",
     namespaced: true,
     slug: "ruler-config",
+    system: System::LokiRules,
     crd: spec::RulerConfig::crd,
     cel: &[],
     admission: None,
+    reconciler: None,
 };

@@ -2,8 +2,11 @@
 
 use kube::CustomResourceExt;
 
-use super::{Admission, Kind, KindInfo};
+use super::{Admission, FailurePolicy, Kind, KindInfo};
+use crate::claim::Single;
+use crate::gates::System;
 use crate::model::object::Object;
+use crate::reconcile::{Reconciler, Synced, driver};
 use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 
@@ -24,6 +27,7 @@ pub static KIND: KindInfo = KindInfo {
     plural: "scrapeclasses",
     namespaced: false,
     slug: "scrape-class",
+    system: System::ScrapeClass,
     crd: spec::ScrapeClass::crd,
     cel: &[],
     admission: Some(Admission {
@@ -31,17 +35,34 @@ pub static KIND: KindInfo = KindInfo {
         answer: door::answer::<ScrapeClass>,
         judge: admit::judge_tree::<ScrapeClass>,
         mutate: None,
+        mutate_failure: FailurePolicy::Ignore,
         sees_delete: false,
         timeout_seconds: 10,
+        claims: true,
+    }),
+    reconciler: Some(Reconciler {
+        run: driver::run::<ScrapeClass>,
+        reads: &["scrapeclasses", "prometheuses", "prometheusagents", "namespaces"],
+        finalizer: None,
     }),
 };
 
 /// The kind, for the doors.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct ScrapeClass;
 
 impl Kind for ScrapeClass {
     type Spec = ScrapeClassSpec;
+
+    const SINGLE: Option<Single<ScrapeClassSpec>> = Some(Single {
+        rule: &codes::SECOND_DEFAULT,
+        field: "default",
+        lease: "scrape-class-default",
+        is_on: |spec| spec.default == Some(true),
+        scope: |_, _| String::new(),
+        excludes: Some(workloads::overlap),
+        claims_again: |old, new, _| workloads::query(old) != workloads::query(new),
+    });
 
     fn check(
         object: &Object<ScrapeClassSpec>,
@@ -51,4 +72,8 @@ impl Kind for ScrapeClass {
     ) {
         rules::check(object, facts, out);
     }
+}
+
+impl Synced for ScrapeClass {
+    const INFO: &'static KindInfo = &KIND;
 }

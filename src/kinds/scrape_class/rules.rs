@@ -40,7 +40,7 @@ fn check_single_default(class: &Class, facts: &Facts<'_>, out: &mut Findings) {
         return;
     }
     let before = |other: &records::ScrapeClass| {
-        other.metadata.stands_before(&class.metadata) && overlap(class, other, facts)
+        facts.stands_before(&other.metadata, &class.metadata) && overlap(class, other, facts)
     };
     if let Some(incumbent) = facts.view.scrape_classes.find(is_default(), before) {
         let message = format!("{} is the default for the same workloads", quoted(&incumbent.metadata.name));

@@ -101,6 +101,14 @@ fn version(text: &str) -> Option<Version> {
     }
 }
 
+/// What a class selects, in one spelling: `{}` is absent; keys, expressions and values are sorted.
+pub(super) fn query(class: &ScrapeClassSpec) -> (LabelSelector, LabelSelector) {
+    let canonical = |selector: &Option<LabelSelector>| {
+        selector.as_ref().map(LabelSelector::canonical).unwrap_or_default()
+    };
+    (canonical(&class.workload_selector), canonical(&class.workload_namespace_selector))
+}
+
 /// Do two default classes cover the same workloads?
 ///
 /// They do when their selectors are the same query, or when some existing workload offers both.
@@ -109,12 +117,6 @@ pub(super) fn overlap(
     other: &Object<ScrapeClassSpec>,
     facts: &Facts<'_>,
 ) -> bool {
-    let query = |class: &ScrapeClassSpec| {
-        let canonical = |selector: &Option<LabelSelector>| {
-            selector.as_ref().map(LabelSelector::canonical).unwrap_or_default()
-        };
-        (canonical(&class.workload_selector), canonical(&class.workload_namespace_selector))
-    };
     if query(&one.spec) == query(&other.spec) {
         return true;
     }

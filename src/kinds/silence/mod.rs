@@ -3,12 +3,14 @@
 use kube::CustomResourceExt;
 use serde_json::Value;
 
-use super::{Admission, Cel, Kind, KindInfo};
+use super::{Admission, Cel, FailurePolicy, Kind, KindInfo};
+use crate::gates::System;
 use crate::model::cel::{NotATime, has, time};
 use crate::model::object::Object;
+use crate::reconcile::{Reconciler, Synced, driver};
 use crate::review::edits::Edits;
 use crate::review::{admit, door};
-use crate::rule::{Facts, Findings};
+use crate::rule::{Facts, Findings, Rule};
 
 pub mod breadth;
 pub mod codes;
@@ -29,6 +31,7 @@ pub static KIND: KindInfo = KindInfo {
     plural: "silences",
     namespaced: true,
     slug: "silence",
+    system: System::Silence,
     crd: spec::Silence::crd,
     cel: &[
         Cel {
@@ -61,17 +64,35 @@ pub static KIND: KindInfo = KindInfo {
         answer: door::answer::<Silence>,
         judge: admit::judge_tree::<Silence>,
         mutate: Some(admit::mutate_tree::<Silence>),
+        mutate_failure: FailurePolicy::Ignore,
         sees_delete: false,
         timeout_seconds: 5,
+        claims: false,
+    }),
+    reconciler: Some(Reconciler {
+        run: driver::run::<Silence>,
+        reads: &["alertmanagers", "namespaces"],
+        finalizer: None,
     }),
 };
 
 /// The kind, for the doors.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Silence;
 
 impl Kind for Silence {
     type Spec = SilenceSpec;
+
+    /// Limits for requests, and what is judged for each Alertmanager when the Silence is sent there.
+    const DOOR_ONLY: &'static [&'static Rule] = &[
+        &codes::COMMENT_POLICY,
+        &codes::PAST_END,
+        &codes::TOO_LONG,
+        &codes::FOREIGN_NAMESPACE,
+        &codes::MIN_MATCHERS,
+        &codes::REQUIRED_LABELS,
+        &codes::TOO_LARGE,
+    ];
 
     fn defaults(
         object: &Object<SilenceSpec>,
@@ -104,4 +125,8 @@ fn starts_before_it_ends(spec: &Value) -> bool {
         (Some(Ok(starts)), Some(Ok(ends))) => starts < ends,
         _ => false,
     }
+}
+
+impl Synced for Silence {
+    const INFO: &'static KindInfo = &KIND;
 }

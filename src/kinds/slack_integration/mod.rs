@@ -5,6 +5,7 @@ use kube::CustomResourceExt;
 use serde_json::Value;
 
 use super::{Cel, KindInfo};
+use crate::gates::System;
 use crate::model::cel::has_text;
 use crate::rule::{Home, Rule, Severity};
 
@@ -18,6 +19,7 @@ pub static KIND: KindInfo = KindInfo {
     plural: "slackintegrations",
     namespaced: true,
     slug: "slack-integration",
+    system: System::UptimeRobot,
     crd: spec::SlackIntegration::crd,
     cel: &[Cel {
         at: &["spec", "integration"],
@@ -27,6 +29,7 @@ pub static KIND: KindInfo = KindInfo {
         holds: has_one_webhook,
     }],
     admission: None,
+    reconciler: None,
 };
 
 /// The webhook comes from one place.

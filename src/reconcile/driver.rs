@@ -1,0 +1,181 @@
+//! The one reconciler, for every kind: judge, tell, sync.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::api::{ApiResource, DynamicObject};
+use kube::runtime::controller::{self, Action, Config};
+use kube::runtime::events::EventType;
+use kube::runtime::{Controller, watcher};
+use kube::{Api, Resource as _};
+
+use super::backoff::{Key, jittered};
+use super::guard::{facts, judge_stored};
+use super::status::{self, ACCEPTED, DEFAULT_CONFLICT};
+use super::stored::Stored;
+use super::{Context, Error, Synced};
+use crate::claim;
+use crate::model::condition::{Condition, ConditionStatus};
+use crate::observe::metrics::{KindLabel, ReconcileLabels};
+use crate::rule::User;
+use crate::view::cluster::status_of;
+
+/// How often an object is judged again although nothing has changed: verdicts may depend on the clock. Costs no call.
+const USUAL: Duration = Duration::from_mins(10);
+/// Changes of other objects come in flocks; one new judgement for all of them is enough.
+const SETTLE: Duration = Duration::from_millis(500);
+/// Objects of one kind at once.
+const CONCURRENCY: u16 = 8;
+
+/// Runs until the future is dropped, or until the kind cannot be watched any more.
+pub fn run<K: Synced>(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let all: Api<Stored<K>> = Api::all(context.client.0.clone());
+        let changes = changes::<K>(&context);
+        let mut results = Controller::new(all, watcher::Config::default())
+            .with_config(Config::default().concurrency(CONCURRENCY))
+            .reconcile_all_on(changes)
+            .run(reconcile::<K>, after_error::<K>, context)
+            .boxed();
+        while let Some(result) = results.next().await {
+            match result {
+                Err(controller::Error::QueueError(error)) if matches!(status_of(&error), Some(403 | 404)) => {
+                    tracing::warn!(kind = K::INFO.kind, %error, "cannot be watched any more");
+                    return;
+                }
+                Err(controller::Error::QueueError(error)) => {
+                    tracing::debug!(kind = K::INFO.kind, %error, "watch interrupted");
+                }
+                _ => {}
+            }
+        }
+    })
+}
+
+/// One signal for every flock of changes in what the kind's rules read.
+fn changes<K: Synced>(context: &Context) -> BoxStream<'static, ()> {
+    let reads = K::INFO.reconciler.as_ref().map(|reconciler| reconciler.reads).unwrap_or_default();
+    let feeds = context.view.feeds();
+    let streams = feeds.iter().filter(|feed| reads.contains(&feed.resource().plural)).map(|feed| {
+        let mut receiver = feed.changes();
+        receiver.mark_unchanged();
+        futures::stream::unfold(receiver, |mut receiver| async move {
+            receiver.changed().await.ok()?;
+            tokio::time::sleep(SETTLE).await;
+            receiver.mark_unchanged();
+            Some(((), receiver))
+        })
+        .boxed()
+    });
+    futures::stream::select_all(streams.collect::<Vec<_>>()).boxed()
+}
+
+async fn reconcile<K: Synced>(stored: Arc<Stored<K>>, context: Arc<Context>) -> Result<Action, Error> {
+    let done = reconcile_once(&stored, &context).await;
+    let outcome = done.as_ref().err().map_or("ok", Error::label);
+    context.metrics.reconciles.get_or_create(&ReconcileLabels { kind: K::INFO.kind, outcome }).inc();
+    let next = done?.unwrap_or(USUAL);
+    context.backoffs.succeeded(&key(&stored));
+    Ok(Action::requeue(jittered(next)))
+}
+
+async fn reconcile_once<K: Synced>(stored: &Stored<K>, context: &Context) -> Result<super::Next, Error> {
+    if !context.leadership.is_held() {
+        return Err(Error::NotLeader);
+    }
+    let (user, now) = (User::default(), Timestamp::now());
+    let facts = facts(context, &user, now);
+    let lease = stored.object.as_ref().ok().and_then(|object| claim::lease_of::<K>(object, &facts));
+    if let Some(lease) = &lease {
+        let confirming = context.claims.confirm(K::INFO, lease, &stored.metadata().name);
+        context.leadership.write(async { confirming.await.map_err(Error::Claim) }).await?;
+    }
+    if stored.metadata().is_terminating() {
+        return K::release(stored, context).await;
+    }
+    let judgement = judge_stored(stored, &facts);
+    let wanted = status::conditions(stored, &judgement, now);
+    if !status::is_stored(stored, &wanted) {
+        status::apply(stored, &wanted, context).await?;
+        tell(stored, &wanted, context).await?;
+    }
+    match judgement.admitted {
+        Some(admitted) => K::sync(admitted, stored, context).await,
+        None => Ok(None),
+    }
+}
+
+/// Tells what changed: a refusal, its end, a conflict.
+async fn tell<K: Synced>(stored: &Stored<K>, wanted: &[Condition], context: &Context) -> Result<(), Error> {
+    let about = reference(stored);
+    for condition in wanted {
+        let before = stored.conditions.iter().find(|known| known.r#type == condition.r#type);
+        let same = before
+            .is_some_and(|before| before.status == condition.status && before.message == condition.message);
+        let (kind, reason) = match (condition.r#type.as_str(), condition.status, before) {
+            _ if same => continue,
+            (ACCEPTED, ConditionStatus::False, _) => (EventType::Warning, "Refused"),
+            (ACCEPTED, _, Some(before)) if before.status == ConditionStatus::False => {
+                (EventType::Normal, "Accepted")
+            }
+            (DEFAULT_CONFLICT, ..) => (EventType::Warning, "DefaultConflict"),
+            _ => continue,
+        };
+        context.events.tell_as_leader(&context.leadership, &about, kind, reason, &condition.message).await?;
+    }
+    Ok(())
+}
+
+fn after_error<K: Synced>(stored: Arc<Stored<K>>, error: &Error, context: Arc<Context>) -> Action {
+    let wait = context.backoffs.failed(key(&stored));
+    if error.is_transient() {
+        tracing::debug!(kind = K::INFO.kind, %error, ?wait, "not reconciled");
+    } else if !matches!(error, Error::NotLeader) {
+        tracing::warn!(kind = K::INFO.kind, %error, ?wait, "not reconciled");
+    }
+    Action::requeue(wait)
+}
+
+fn key<K: Synced>(stored: &Stored<K>) -> Key {
+    let metadata = stored.metadata();
+    (K::INFO.kind, metadata.namespace.clone(), metadata.name.clone())
+}
+
+fn reference<K: Synced>(stored: &Stored<K>) -> ObjectReference {
+    let metadata = stored.metadata();
+    ObjectReference {
+        api_version: Some(format!("{}/{}", K::INFO.group, K::INFO.storage_version())),
+        kind: Some(K::INFO.kind.to_owned()),
+        name: Some(metadata.name.clone()),
+        namespace: (!metadata.namespace.is_empty()).then(|| metadata.namespace.clone()),
+        uid: Some(metadata.uid.clone()),
+        resource_version: stored.meta().resource_version.clone(),
+        ..ObjectReference::default()
+    }
+}
+
+/// The kind's objects, for writing.
+pub(super) fn api<K: Synced>(context: &Context, namespace: &str) -> Api<DynamicObject> {
+    let resource = ApiResource {
+        group: K::INFO.group.to_owned(),
+        version: K::INFO.storage_version().to_owned(),
+        api_version: format!("{}/{}", K::INFO.group, K::INFO.storage_version()),
+        kind: K::INFO.kind.to_owned(),
+        plural: K::INFO.plural.to_owned(),
+    };
+    match namespace {
+        "" => Api::all_with(context.client.0.clone(), &resource),
+        namespace => Api::namespaced_with(context.client.0.clone(), namespace, &resource),
+    }
+}
+
+/// The kind, as a metric's label.
+pub(super) fn label<K: Synced>() -> KindLabel {
+    KindLabel { kind: K::INFO.kind }
+}

@@ -1,0 +1,159 @@
+//! Behind the door: what was admitted is brought to the systems that act on it, by one leader.
+//!
+//! [`leader`] elects it, [`installed`] says which kinds can be worked on, [`supervisor`] starts and stops a [`driver`] for
+//! each of them. The driver asks the [`guard`], which runs the same rules as the doors, and only an [`Admitted`] object
+//! reaches a kind's `sync`. [`status`] and [`events`] tell users what came of it.
+//!
+//! Every write of a reconciler goes through [`leader::Leadership::write`], so that a replica that is the leader no longer
+//! writes nothing more.
+
+pub mod backoff;
+pub mod driver;
+pub mod events;
+pub mod guard;
+pub mod installed;
+pub mod leader;
+pub mod release;
+pub mod status;
+pub mod stored;
+pub mod supervisor;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+
+use crate::claim::take::{Claims, Error as ClaimError};
+use crate::kinds::{Kind, KindInfo};
+use crate::observe::metrics::Metrics;
+use crate::settings::Settings;
+use crate::view::View;
+use backoff::Backoffs;
+use events::Events;
+pub use guard::Admitted;
+use leader::Leadership;
+use stored::Stored;
+
+/// What every reconciler has at hand.
+#[derive(Debug)]
+pub struct Context {
+    /// The cluster; its user agent carries the identity of this replica.
+    pub client: Api,
+    /// The other objects, the same that the webhook sees.
+    pub view: Arc<View>,
+    /// The settings, the same that the webhook has.
+    pub settings: Arc<Settings>,
+    /// The right to write.
+    pub leadership: Leadership,
+    /// What users are told.
+    pub events: Events,
+    /// The metrics.
+    pub metrics: Arc<Metrics>,
+    /// Claims, to confirm them.
+    pub claims: Claims,
+    /// Objects that failed, and how often.
+    pub backoffs: Backoffs,
+}
+
+/// A client that prints as nothing.
+#[derive(Clone)]
+pub struct Api(pub Client);
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Api")
+    }
+}
+
+/// Why an object could not be reconciled; it is tried again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// This replica is the leader no longer.
+    #[error("not the leader")]
+    NotLeader,
+    /// The API server refused or failed.
+    #[error("{attempt}: {source}")]
+    Api {
+        /// What was tried.
+        attempt: &'static str,
+        /// Why it failed.
+        source: Box<kube::Error>,
+    },
+    /// A claim could not be confirmed.
+    #[error("confirming a claim: {0}")]
+    Claim(#[from] ClaimError),
+}
+
+impl Error {
+    /// Says what was tried.
+    pub fn api(attempt: &'static str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Api { attempt, source: Box::new(source) }
+    }
+
+    /// Is trying again soon worth it?
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::NotLeader => false,
+            Self::Api { source, .. } => {
+                !matches!(&**source, kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422))
+            }
+            Self::Claim(error) => error.is_transient(),
+        }
+    }
+
+    /// A word for metrics.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::NotLeader => "not_leader",
+            Self::Api { .. } => "api_error",
+            Self::Claim(_) => "claim_error",
+        }
+    }
+}
+
+/// When an object is looked at again although nothing has changed; `None`: at the usual interval.
+pub type Next = Option<Duration>;
+
+/// A kind with a reconciler.
+pub trait Synced: Kind + Clone + std::fmt::Debug {
+    /// Its line of the table.
+    const INFO: &'static KindInfo;
+
+    /// Brings an admitted object behind the door.
+    ///
+    /// # Expected Flow
+    /// Called by the driver after the guard, by the leader only. Whatever it writes goes through
+    /// [`Leadership::write`].
+    fn sync(
+        _object: Admitted<'_, Self>,
+        _stored: &Stored<Self>,
+        _context: &Context,
+    ) -> impl Future<Output = Result<Next, Error>> + Send {
+        async { Ok(None) }
+    }
+
+    /// Lets go of an object that is being deleted. Not guarded: an invalid object must go as well.
+    fn release(
+        _stored: &Stored<Self>,
+        _context: &Context,
+    ) -> impl Future<Output = Result<Next, Error>> + Send {
+        async { Ok(None) }
+    }
+}
+
+/// The reconciler of a kind, erased to what the table needs.
+#[derive(Debug)]
+pub struct Reconciler {
+    /// Runs until told to stop, or until the kind cannot be watched any more.
+    pub run: RunReconciler,
+    /// The resources whose changes ask for a new judgement of every object of the kind.
+    pub reads: &'static [&'static str],
+    /// The finalizer that usher puts on objects of the kind.
+    pub finalizer: Option<&'static str>,
+}
+
+/// Runs the reconciler of a kind.
+pub type RunReconciler = fn(Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -1,0 +1,127 @@
+//! Takes usher's finalizers away, for when usher itself goes: nobody else would, and objects that hold one cannot be
+//! deleted without it. `usher release` is the command.
+
+use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
+use kube::{Api, Client, ResourceExt as _};
+use serde_json::{Value, json};
+
+use crate::kinds::{KindInfo, TABLE};
+use crate::names;
+
+/// An object that was freed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Freed {
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its namespace; empty for cluster-scoped kinds.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// The objects of a kind that hold a finalizer.
+pub(super) async fn holding(
+    client: &Client,
+    kind: &KindInfo,
+    finalizer: &str,
+) -> Result<Vec<DynamicObject>, kube::Error> {
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource(kind));
+    let mut list = match api.list(&ListParams::default()).await {
+        Ok(list) => list.items,
+        Err(kube::Error::Api(status)) if status.code == 404 => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    list.retain(|object| object.finalizers().iter().any(|held| held == finalizer));
+    Ok(list)
+}
+
+/// Takes usher's finalizers off every object of usher's kinds.
+///
+/// # Errors
+/// When the API server refuses or fails; what was freed before stays freed.
+pub async fn release(client: &Client) -> Result<Vec<Freed>, kube::Error> {
+    let mut freed = Vec::new();
+    for kind in TABLE {
+        let Some(finalizer) = kind.reconciler.as_ref().and_then(|reconciler| reconciler.finalizer) else {
+            continue;
+        };
+        for object in holding(client, kind, finalizer).await? {
+            drop_finalizer(client, kind, &object, finalizer).await?;
+            freed.push(Freed {
+                kind: kind.kind,
+                namespace: object.namespace().unwrap_or_default(),
+                name: object.name_any(),
+            });
+        }
+    }
+    Ok(freed)
+}
+
+/// Takes one finalizer off one object, if it is still as it was seen. An object that is gone is free too.
+///
+/// # Errors
+/// When the object changed meanwhile, or the API server refuses or fails.
+pub async fn drop_finalizer(
+    client: &Client,
+    kind: &KindInfo,
+    object: &DynamicObject,
+    finalizer: &str,
+) -> Result<(), kube::Error> {
+    let Some(index) = object.finalizers().iter().position(|held| held == finalizer) else { return Ok(()) };
+    let path = format!("/metadata/finalizers/{index}");
+    let operations = json!([
+        {"op": "test", "path": "/metadata/uid", "value": object.uid()},
+        {"op": "test", "path": path, "value": finalizer},
+        {"op": "remove", "path": path},
+    ]);
+    match edit(client, kind, object, operations).await {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        other => other,
+    }
+}
+
+/// Puts a finalizer on one object, if it has none yet.
+///
+/// # Errors
+/// When the object changed meanwhile, or the API server refuses or fails.
+pub async fn add_finalizer(
+    client: &Client,
+    kind: &KindInfo,
+    object: &DynamicObject,
+    finalizer: &str,
+) -> Result<(), kube::Error> {
+    let version = object.resource_version();
+    let mut patch = vec![json!({"op": "test", "path": "/metadata/resourceVersion", "value": version})];
+    if object.metadata.finalizers.is_none() {
+        patch.push(json!({"op": "add", "path": "/metadata/finalizers", "value": []}));
+    }
+    patch.push(json!({"op": "add", "path": "/metadata/finalizers/-", "value": finalizer}));
+    edit(client, kind, object, Value::Array(patch)).await
+}
+
+async fn edit(
+    client: &Client,
+    kind: &KindInfo,
+    object: &DynamicObject,
+    patch: Value,
+) -> Result<(), kube::Error> {
+    let api: Api<DynamicObject> = match object.namespace() {
+        Some(namespace) => Api::namespaced_with(client.clone(), &namespace, &resource(kind)),
+        None => Api::all_with(client.clone(), &resource(kind)),
+    };
+    let patch: json_patch::Patch = serde_json::from_value(patch).map_err(kube::Error::SerdeError)?;
+    let params =
+        PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    api.patch(&object.name_any(), &params, &Patch::<()>::Json(patch)).await.map(|_| ())
+}
+
+/// The kind, as kube names it.
+pub fn resource(kind: &KindInfo) -> ApiResource {
+    ApiResource {
+        group: kind.group.to_owned(),
+        version: kind.storage_version().to_owned(),
+        api_version: format!("{}/{}", kind.group, kind.storage_version()),
+        kind: kind.kind.to_owned(),
+        plural: kind.plural.to_owned(),
+    }
+}

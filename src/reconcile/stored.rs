@@ -1,0 +1,90 @@
+//! A stored object as a reconciler watches it: decoded once, trimmed, and never an obstacle to the watch.
+
+use std::borrow::Cow;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::Synced;
+use crate::model::condition::Condition;
+use crate::model::object::{Meta, Object};
+use crate::review::admit::Undecodable;
+
+/// What is kept of a stored object. One that does not decode is kept as such, so that its user can be told.
+#[derive(Debug, Clone)]
+pub struct Stored<K: Synced> {
+    /// Only what identifies the object and its version.
+    identity: ObjectMeta,
+    /// The object that rules judge.
+    pub object: Result<Object<K::Spec>, Undecodable>,
+    /// The metadata of an object that does not decode.
+    loose: Meta,
+    /// The conditions as stored.
+    pub conditions: Vec<Condition>,
+}
+
+impl<K: Synced> Stored<K> {
+    /// The generation that is judged.
+    pub fn generation(&self) -> Option<i64> {
+        self.identity.generation
+    }
+
+    /// The metadata, of whichever form.
+    pub fn metadata(&self) -> &Meta {
+        self.object.as_ref().map_or(&self.loose, |object| &object.metadata)
+    }
+}
+
+impl<'de, K: Synced> Deserialize<'de> for Stored<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let value = Value::deserialize(deserializer)?;
+        let identity = ObjectMeta::deserialize(&value["metadata"]).map_err(D::Error::custom)?;
+        let identity = ObjectMeta {
+            name: identity.name,
+            namespace: identity.namespace,
+            uid: identity.uid,
+            resource_version: identity.resource_version,
+            generation: identity.generation,
+            ..ObjectMeta::default()
+        };
+        let object: Result<Object<K::Spec>, _> = serde_path_to_error::deserialize(&value);
+        let loose = match &object {
+            Ok(_) => Meta::default(),
+            Err(_) => Meta::deserialize(&value["metadata"]).unwrap_or_default(),
+        };
+        let conditions = serde_json::from_value(value["status"]["conditions"].clone()).unwrap_or_default();
+        Ok(Self { identity, object: object.map_err(Undecodable::from), loose, conditions })
+    }
+}
+
+impl<K: Synced> Resource for Stored<K> {
+    type DynamicType = ();
+    type Scope = kube::core::DynamicResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        K::INFO.kind.into()
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        K::INFO.group.into()
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        K::INFO.storage_version().into()
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        K::INFO.plural.into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.identity
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.identity
+    }
+}

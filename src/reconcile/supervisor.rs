@@ -1,0 +1,176 @@
+//! Starts and stops reconcilers: for each kind, while this replica is the leader and the kind is installed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::PartialObjectMeta;
+use kube::runtime::{WatchStreamExt as _, watcher};
+use kube::{Api, ResourceExt as _};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::installed::{Installed, look};
+use super::{Context, Reconciler};
+use crate::kinds::{KindInfo, TABLE};
+use crate::observe::metrics::SubsystemLabels;
+
+/// Rights are not watched, so they are looked at again from time to time.
+const AGAIN: Duration = Duration::from_mins(5);
+/// The same while a kind is off, or the API server did not answer.
+const SOON: Duration = Duration::from_secs(15);
+
+/// What `/statusz` shows of the reconcilers.
+#[derive(Debug, Default)]
+pub struct Systems(Mutex<BTreeMap<&'static str, (Installed, bool)>>);
+
+impl Systems {
+    fn set(&self, kind: &'static str, installed: Installed, running: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, (installed, running));
+    }
+
+    /// One entry per kind with a reconciler.
+    pub fn told(&self) -> Vec<Value> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = |(kind, (installed, running)): (&&str, &(Installed, bool))| {
+            let state = match installed {
+                Installed::Yes if *running => "on",
+                Installed::Yes => "standing by",
+                Installed::Unknown(_) => "degraded",
+                _ => "off",
+            };
+            json!({"kind": kind, "state": state, "reason": installed.reason(), "why": installed.why()})
+        };
+        all.iter().map(entry).collect()
+    }
+}
+
+/// Supervises all kinds until told to stop.
+pub async fn run(context: Arc<Context>, systems: Arc<Systems>, stop: watch::Receiver<bool>) {
+    let crds = watch::Sender::new(BTreeMap::new());
+    let mut tasks = JoinSet::new();
+    for kind in TABLE {
+        let Some(reconciler) = &kind.reconciler else { continue };
+        let (context, systems) = (Arc::clone(&context), Arc::clone(&systems));
+        tasks.spawn(supervise(kind, reconciler, context, systems, crds.subscribe(), stop.clone()));
+    }
+    let watching = watch_crds(context, crds);
+    let ended = async { while tasks.join_next().await.is_some() {} };
+    tokio::select! {
+        () = watching => {}
+        () = ended => {}
+    }
+}
+
+/// Keeps the versions of usher's own CRDs. Only metadata is watched: schemas of others can be large.
+async fn watch_crds(context: Arc<Context>, crds: watch::Sender<BTreeMap<String, String>>) {
+    let own: Vec<String> = TABLE.iter().map(|kind| format!("{}.{}", kind.plural, kind.group)).collect();
+    let api: Api<PartialObjectMeta<CustomResourceDefinition>> = Api::all(context.client.0.clone());
+    let mut events = watcher(api, watcher::Config::default()).default_backoff().boxed();
+    while let Some(event) = events.next().await {
+        let (name, version) = match event {
+            Ok(watcher::Event::Apply(crd) | watcher::Event::InitApply(crd)) => {
+                (crd.name_any(), crd.resource_version())
+            }
+            Ok(watcher::Event::Delete(crd)) => (crd.name_any(), None),
+            _ => continue,
+        };
+        if own.contains(&name) {
+            crds.send_if_modified(|known| {
+                let before = known.get(&name).cloned();
+                match &version {
+                    Some(version) => known.insert(name, version.clone()),
+                    None => known.remove(&name),
+                };
+                before != version
+            });
+        }
+    }
+}
+
+async fn supervise(
+    kind: &'static KindInfo,
+    reconciler: &'static Reconciler,
+    context: Arc<Context>,
+    systems: Arc<Systems>,
+    mut crds: watch::Receiver<BTreeMap<String, String>>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let crd = format!("{}.{}", kind.plural, kind.group);
+    let mut leader = context.leadership.changes();
+    let mut told = None;
+    // Ended when it is dropped.
+    let mut running: JoinSet<()> = JoinSet::new();
+    loop {
+        let version = crds.borrow_and_update().get(&crd).cloned();
+        let leads = *leader.borrow_and_update();
+        let installed = look(&context.client.0, kind, &context.settings.gates).await;
+        let runs = !running.is_empty();
+        // An API server that does not answer is no reason to stop: its watches go on by themselves.
+        let works = installed == Installed::Yes || runs && matches!(installed, Installed::Unknown(_));
+        if !leads || !works {
+            running = JoinSet::new();
+        } else if !runs {
+            running.spawn((reconciler.run)(Arc::clone(&context)));
+        }
+        if told.as_ref() != Some(&installed) {
+            tell(kind, reconciler, &installed, &context).await;
+            told = Some(installed.clone());
+        }
+        systems.set(kind.kind, installed, leads && works);
+        tokio::select! {
+            () = changed(&mut crds, &crd, version.as_ref()) => {}
+            _ = leader.changed() => {}
+            // It could not be watched any more; why, the next look tells.
+            Some(_) = running.join_next() => tokio::time::sleep(Duration::from_secs(1)).await,
+            () = tokio::time::sleep(if works { AGAIN } else { SOON }) => {}
+            () = told_to(&mut stop) => return,
+        }
+    }
+}
+
+/// Waits for the word, and lets go of the channel's lock.
+pub(super) async fn told_to(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+/// Waits until the CRD of a kind has another version.
+async fn changed(crds: &mut watch::Receiver<BTreeMap<String, String>>, crd: &str, version: Option<&String>) {
+    while crds.changed().await.is_ok() {
+        if crds.borrow_and_update().get(crd) != version {
+            // A CRD is written several times while it is being established.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            return;
+        }
+    }
+    // Nobody watches any more: the timer asks.
+    std::future::pending::<()>().await;
+}
+
+async fn tell(kind: &KindInfo, reconciler: &Reconciler, installed: &Installed, context: &Context) {
+    let subsystem = kind.kind;
+    for reason in Installed::REASONS {
+        let labels = SubsystemLabels { subsystem, reason };
+        let value = i64::from(reason == installed.reason());
+        context.metrics.subsystems.get_or_create(&labels).set(value);
+    }
+    match installed {
+        Installed::Yes => tracing::info!(kind = kind.kind, "reconciler available"),
+        off => tracing::warn!(kind = kind.kind, why = off.why(), "reconciler off"),
+    }
+    let Some(finalizer) = reconciler.finalizer.filter(|_| *installed == Installed::GateDisabled) else {
+        return;
+    };
+    if let Ok(held) = super::release::holding(&context.client.0, kind, finalizer).await
+        && !held.is_empty()
+    {
+        tracing::warn!(
+            kind = kind.kind,
+            held = held.len(),
+            "objects hold usher's finalizer and cannot be deleted while the gate is off; `usher release` frees them"
+        );
+    }
+}
