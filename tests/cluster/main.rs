@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod claims;
 mod corpus;
 mod differential;
 mod door;

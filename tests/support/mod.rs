@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod corpus;
 pub mod install;
 pub mod proxy;
+pub mod refuser;
 pub mod replica;
 
 /// The checkout that is being tested. Asked at run time: checkouts share their build directory, and cargo may find a

@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 pub struct Spread {
     pub address: SocketAddr,
     targets: Arc<std::sync::Mutex<Vec<SocketAddr>>>,
+    cuts: tokio::sync::watch::Sender<u64>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -22,6 +23,8 @@ impl Spread {
         let targets = Arc::new(std::sync::Mutex::new(targets));
         let known = Arc::clone(&targets);
         let next = AtomicUsize::new(0);
+        let cuts = tokio::sync::watch::Sender::new(0);
+        let subscribe = cuts.clone();
         let task = tokio::spawn(async move {
             loop {
                 let Ok((mut client, _)) = listener.accept().await else { continue };
@@ -31,14 +34,23 @@ impl Spread {
                     if known.is_empty() { None } else { Some(known[turn % known.len()]) }
                 };
                 let Some(target) = target else { continue };
+                let mut cut = subscribe.subscribe();
                 tokio::spawn(async move {
                     let Ok(mut server) = TcpStream::connect(target).await else { return };
                     let _ = (client.set_nodelay(true), server.set_nodelay(true));
-                    let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+                    tokio::select! {
+                        _ = tokio::io::copy_bidirectional(&mut client, &mut server) => {}
+                        _ = cut.changed() => {}
+                    }
                 });
             }
         });
-        Self { address, targets, task }
+        Self { address, targets, cuts, task }
+    }
+
+    /// Cuts all connections, for moments when nothing is in flight: a client that keeps its connections spreads nothing.
+    pub fn cut(&self) {
+        self.cuts.send_modify(|count| *count += 1);
     }
 
     /// What a Service does when the readiness of pods changes: new connections go elsewhere, open ones stay.
