@@ -5,10 +5,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod certificates;
 mod claims;
 mod corpus;
 mod differential;
 mod door;
+mod guard;
 mod manifests;
 
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
