@@ -34,6 +34,7 @@ fn server(in_flight: usize) -> Server {
         claims: None,
         limits: Limits::new(in_flight),
         metrics: Arc::clone(&metrics),
+        stopping: Arc::default(),
     };
     Server { router: router(shared), metrics }
 }

@@ -24,7 +24,7 @@ use crate::claim;
 use crate::model::condition::{Condition, ConditionStatus};
 use crate::observe::metrics::{KindLabel, ReconcileLabels};
 use crate::rule::User;
-use crate::view::cluster::status_of;
+use crate::view::cluster::{PAGE, status_of};
 
 /// How often an object is judged again although nothing has changed: verdicts may depend on the clock. Costs no call.
 const USUAL: Duration = Duration::from_mins(10);
@@ -38,7 +38,7 @@ pub fn run<K: Synced>(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> 
     Box::pin(async move {
         let all: Api<Stored<K>> = Api::all(context.client.0.clone());
         let changes = changes::<K>(&context);
-        let mut results = Controller::new(all, watcher::Config::default())
+        let mut results = Controller::new(all, watcher::Config::default().page_size(PAGE))
             .with_config(Config::default().concurrency(CONCURRENCY))
             .reconcile_all_on(changes)
             .run(reconcile::<K>, after_error::<K>, context)

@@ -5,13 +5,14 @@
 //! within the webhook's timeout.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use axum::routing::any;
 use http_body_util::BodyExt as _;
@@ -38,6 +39,8 @@ pub struct Shared {
     pub limits: Limits,
     /// The metrics.
     pub metrics: Arc<Metrics>,
+    /// Set when the process is about to end.
+    pub stopping: Arc<AtomicBool>,
 }
 
 /// One path, with its metrics at hand: looking them up by their labels would cost more than counting.
@@ -116,10 +119,17 @@ async fn answer(shared: &Shared, route: &Route, request: Request) -> Response {
         return Refusal::full("too many reviews in flight").into_response(metrics);
     };
     let _counted = InFlight::new(metrics);
-    match read_body(shared, request).await {
+    let is_http2 = request.version() == Version::HTTP_2;
+    let mut response = match read_body(shared, request).await {
         Ok((body, _memory)) => judge(shared, route, &body).await,
         Err(refusal) => refusal.into_response(metrics),
+    };
+    // An idle HTTP/1.1 connection that is closed while its client sends is a failed review; one that the client is told
+    // to close is not. HTTP/2 has a message of its own for that.
+    if shared.stopping.load(Ordering::Relaxed) && !is_http2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
+    response
 }
 
 /// Counts a request until it is answered, or until its client has gone.

@@ -174,6 +174,7 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
         claims: joined.as_ref().map(|joined| joined.claims.clone()),
         limits: Limits::new(config.max_in_flight),
         metrics: Arc::clone(&metrics),
+        stopping: Arc::clone(&stopping),
     };
     let state = diagnostics::State {
         metrics: Arc::clone(&metrics),

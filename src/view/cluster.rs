@@ -16,6 +16,8 @@ use super::{Feed, Standing, View, key_of};
 
 /// How often a missing or forbidden kind is tried again.
 const RETRY: Duration = Duration::from_secs(15);
+/// Objects of one answer to a list: whole objects are several times as large as what is kept of them.
+pub(crate) const PAGE: u32 = 100;
 /// How long a failed watch waits; jitter is not needed for one client.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -50,15 +52,19 @@ async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -
     } else {
         Api::all_with(client.clone(), &api_resource)
     };
-    let mut events = watcher::watcher(api, watcher::Config::default()).boxed();
-    let mut listed: Vec<Value> = Vec::new();
+    let mut events = watcher::watcher(api, watcher::Config::default().page_size(PAGE)).boxed();
+    let mut listed = feed.fresh();
     while let Some(event) = events.next().await {
         match event {
-            Ok(Event::Init) => listed.clear(),
-            Ok(Event::InitApply(object)) => listed.extend(to_value(object)),
+            Ok(Event::Init) => listed = feed.fresh(),
+            Ok(Event::InitApply(object)) => {
+                if let Some(value) = to_value(object) {
+                    listed.add(&value);
+                }
+            }
             Ok(Event::InitDone) => {
-                feed.replace(&listed, Standing::Synced);
-                listed = Vec::new();
+                listed.done(Standing::Synced);
+                listed = feed.fresh();
             }
             Ok(Event::Apply(object)) => {
                 if let Some(value) = to_value(object)
@@ -98,14 +104,14 @@ fn after_failure(feed: &dyn Feed, error: &watcher::Error) -> Option<Duration> {
             if feed.standing() != Standing::Absent {
                 tracing::info!(kind, "not installed; rules that read it see none");
             }
-            feed.replace(&[], Standing::Absent);
+            feed.fresh().done(Standing::Absent);
             Some(RETRY)
         }
         Some(403) => {
             if feed.standing() != Standing::Denied {
                 tracing::warn!(kind, "not allowed to list; rules treat it as unknown");
             }
-            feed.replace(&[], Standing::Denied);
+            feed.fresh().done(Standing::Denied);
             Some(RETRY)
         }
         // The stored objects stay.
@@ -129,6 +135,7 @@ pub(crate) fn status_of(error: &watcher::Error) -> Option<u16> {
     }
 }
 
-fn to_value(object: DynamicObject) -> Option<Value> {
+fn to_value(mut object: DynamicObject) -> Option<Value> {
+    object.metadata.managed_fields = None;
     serde_json::to_value(object).ok()
 }

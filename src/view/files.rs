@@ -26,7 +26,7 @@ pub fn fill(view: &View, objects: Vec<Value>, namespace: &str) {
         }
         let owned = crate::kinds::find(&api_version, resource.kind).is_some();
         let standing = if owned || !own.is_empty() { Standing::Synced } else { Standing::Waiting };
-        feed.replace(&own, standing);
+        feed.replace(&mut own.into_iter(), standing);
     }
 }
 

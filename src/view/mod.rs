@@ -119,8 +119,7 @@ pub struct Shelf<R> {
 
 impl<R> Default for Shelf<R> {
     fn default() -> Self {
-        let state = State { standing: Standing::Waiting, objects: BTreeMap::new(), index: HashMap::new() };
-        Self { state: RwLock::new(state), changes: watch::Sender::new(0) }
+        Self { state: RwLock::new(State::empty()), changes: watch::Sender::new(0) }
     }
 }
 
@@ -183,7 +182,9 @@ pub trait Feed: Send + Sync {
     /// Takes an object away.
     fn remove(&self, key: &Key);
     /// Empties the shelf and fills it, in one step for readers. Objects that do not decode are left out.
-    fn replace(&self, objects: &[Value], standing: Standing);
+    fn replace(&self, objects: &mut dyn Iterator<Item = Value>, standing: Standing);
+    /// A replacement that is filled object by object, so that a list need not be held whole.
+    fn fresh(&self) -> Box<dyn Filling + '_>;
 
     /// How much the shelf knows.
     fn standing(&self) -> Standing;
@@ -199,10 +200,51 @@ pub trait Feed: Send + Sync {
     }
 }
 
-impl<R> State<R>
-where
-    R: Record,
-{
+/// A shelf being filled anew; readers see the old content until it is done.
+pub trait Filling: Send {
+    /// Adds an object. One that does not decode is left out.
+    fn add(&mut self, object: &Value);
+    /// Readers see the new content from here on.
+    fn done(self: Box<Self>, standing: Standing);
+}
+
+struct Fresh<'a, R> {
+    shelf: &'a Shelf<R>,
+    state: State<R>,
+}
+
+impl<R: Record> Filling for Fresh<'_, R> {
+    fn add(&mut self, object: &Value) {
+        let key = key_of(object);
+        if let Ok(record) = R::from_object(object) {
+            self.state.insert(key, record);
+        } else {
+            // The decoder's text may quote what a user wrote, so only the name is logged.
+            let (namespace, name) = key;
+            tracing::warn!(kind = R::RESOURCE.kind, namespace, name, "left out: does not decode");
+        }
+    }
+
+    fn done(self: Box<Self>, standing: Standing) {
+        let Self { shelf, state: fresh } = *self;
+        let fresh = State { standing, ..fresh };
+        let mut state = shelf.state.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = state.standing != fresh.standing || state.objects != fresh.objects;
+        *state = fresh;
+        drop(state);
+        if changed {
+            shelf.bump();
+        }
+    }
+}
+
+impl<R> State<R> {
+    fn empty() -> Self {
+        Self { standing: Standing::Waiting, objects: BTreeMap::new(), index: HashMap::new() }
+    }
+}
+
+impl<R: Record> State<R> {
     fn insert(&mut self, key: Key, record: R) {
         self.take(&key);
         for term in record.terms() {
@@ -246,29 +288,16 @@ impl<R: Record> Feed for Shelf<R> {
         self.bump();
     }
 
-    fn replace(&self, objects: &[Value], standing: Standing) {
-        let mut fresh = State { standing, objects: BTreeMap::new(), index: HashMap::new() };
+    fn replace(&self, objects: &mut dyn Iterator<Item = Value>, standing: Standing) {
+        let mut filling = self.fresh();
         for object in objects {
-            let key = key_of(object);
-            if let Ok(record) = R::from_object(object) {
-                fresh.insert(key, record);
-            } else {
-                // The decoder's text may quote what a user wrote, so only the name is logged.
-                tracing::warn!(
-                    kind = R::RESOURCE.kind,
-                    namespace = key.0,
-                    name = key.1,
-                    "left out: does not decode"
-                );
-            }
+            filling.add(&object);
         }
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let changed = state.standing != fresh.standing || state.objects != fresh.objects;
-        *state = fresh;
-        drop(state);
-        if changed {
-            self.bump();
-        }
+        filling.done(standing);
+    }
+
+    fn fresh(&self) -> Box<dyn Filling + '_> {
+        Box::new(Fresh { shelf: self, state: State::empty() })
     }
 
     fn changes(&self) -> watch::Receiver<u64> {

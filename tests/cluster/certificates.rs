@@ -36,12 +36,8 @@ pub struct Load {
 
 impl Load {
     pub async fn start(cluster: &Cluster, workers: usize) -> Self {
-        let load = Self {
-            stop: Arc::default(),
-            done: Arc::default(),
-            failed: Arc::default(),
-            workers: Vec::new(),
-        };
+        let load =
+            Self { stop: Arc::default(), done: Arc::default(), failed: Arc::default(), workers: Vec::new() };
         let client = cluster.client().await;
         let work = |worker: usize| {
             let (client, stop) = (client.clone(), Arc::clone(&load.stop));
@@ -63,7 +59,8 @@ impl Load {
                     done.fetch_add(1, Ordering::Relaxed);
                     match answer {
                         // The mutating webhook may be ignored when it fails, so its work is looked at.
-                        Ok(stored) if stored["metadata"]["annotations"]["usher.dev/created-by"] == "admin" => {}
+                        Ok(stored)
+                            if stored["metadata"]["annotations"]["usher.dev/created-by"] == "admin" => {}
                         Ok(stored) => failed.lock().unwrap().push(format!("not mutated: {stored}")),
                         Err(error) => failed.lock().unwrap().push(error.to_string()),
                     }
@@ -133,8 +130,7 @@ async fn wait_settled(cluster: &Cluster, client: &kube::Client, other_than: &str
 
 #[tokio::test(flavor = "multi_thread")]
 async fn three_replicas_agree_and_rotate_under_load() {
-    let rotations: usize =
-        std::env::var("ROTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(50);
+    let rotations: usize = std::env::var("ROTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(50);
     let (cluster, _turn) = cluster().await;
     let client = cluster.client().await;
     let _ = secrets(&client).delete(SECRET, &DeleteParams::default()).await;
@@ -142,7 +138,10 @@ async fn three_replicas_agree_and_rotate_under_load() {
     let replicas: Vec<Running> = join_all((0..3).map(|_| begin(&options))).await;
     join_all(replicas.iter().map(ready)).await;
     let serials = |replicas: &[Running]| -> Vec<String> {
-        replicas.iter().map(|replica| replica.state.certificate.load().as_ref().unwrap().serial.clone()).collect()
+        replicas
+            .iter()
+            .map(|replica| replica.state.certificate.load().as_ref().unwrap().serial.clone())
+            .collect()
     };
     let first = serials(&replicas);
     assert!(first.iter().all(|serial| *serial == first[0]), "the replicas serve {first:?}");
@@ -189,7 +188,10 @@ async fn three_replicas_agree_and_rotate_under_load() {
     let failures: u64 = replicas.iter().map(|replica| replica.metrics.handshake_failures.get()).sum();
     assert_eq!(failures, 0, "handshakes failed");
     let last = serials(&replicas);
-    assert!(last.iter().all(|serial| *serial == last[0]) && last[0] != first[0], "the replicas serve {last:?}");
+    assert!(
+        last.iter().all(|serial| *serial == last[0]) && last[0] != first[0],
+        "the replicas serve {last:?}"
+    );
 
     // Applied anew without a CA: usher puts it there.
     install::no_webhooks(cluster);
@@ -199,7 +201,8 @@ async fn three_replicas_agree_and_rotate_under_load() {
             && bundle(cluster, "mutatingwebhookconfiguration") == trusted
     })
     .await;
-    let (_, text, _) = cluster.kubectl(&["get", "validatingwebhookconfiguration", "foreign", "-o", "json"], None);
+    let (_, text, _) =
+        cluster.kubectl(&["get", "validatingwebhookconfiguration", "foreign", "-o", "json"], None);
     assert!(!text.contains("caBundle"), "{text}");
     assert!(cluster.kubectl(&["delete", "validatingwebhookconfiguration", "foreign"], None).0);
     no_webhooks_through(cluster);
@@ -299,11 +302,8 @@ async fn cert_manager_issues_injects_and_renews_under_load() {
     let directory = cluster.directory.join("mounted");
     std::fs::create_dir_all(&directory).unwrap();
     let kubelet = mount(client.clone(), "usher-tls", directory.clone());
-    let files = Files {
-        certificate: directory.join("tls.crt"),
-        key: directory.join("tls.key"),
-        client_ca: None,
-    };
+    let files =
+        Files { certificate: directory.join("tls.crt"), key: directory.join("tls.key"), client_ca: None };
     eventually("the Secret mounted", || files.load().is_ok()).await;
     let options = Options { certificates: Certificates::Files(files), ..Options::new(cluster) };
     let running = replica(&options).await;
@@ -313,12 +313,14 @@ async fn cert_manager_issues_injects_and_renews_under_load() {
     let target = Target::Service { namespace: "usher-system".to_owned() };
     for document in configurations(&target, None, Maker::CertManager) {
         let kind = document["kind"].as_str().unwrap();
-        let annotation = document["metadata"]["annotations"]["cert-manager.io/inject-ca-from"].as_str().unwrap();
+        let annotation =
+            document["metadata"]["annotations"]["cert-manager.io/inject-ca-from"].as_str().unwrap();
         let annotation = format!("cert-manager.io/inject-ca-from={annotation}");
         let (ok, _, errors) = cluster.kubectl(&["annotate", kind, "usher", &annotation], None);
         assert!(ok, "{errors}");
     }
-    eventually("the CA injected", || bundle(cluster, "validatingwebhookconfiguration").contains("BEGIN")).await;
+    eventually("the CA injected", || bundle(cluster, "validatingwebhookconfiguration").contains("BEGIN"))
+        .await;
     in_force(cluster).await;
 
     let load = Load::start(cluster, 3).await;
@@ -335,7 +337,9 @@ async fn cert_manager_issues_injects_and_renews_under_load() {
     }
     let shaken = shakes.end().await;
     let reviews = load.end().await;
-    println!("cert-manager: two renewals served under {reviews} reviews and {shaken} fresh handshakes, none failed");
+    println!(
+        "cert-manager: two renewals served under {reviews} reviews and {shaken} fresh handshakes, none failed"
+    );
     assert_eq!(running.metrics.handshake_failures.get(), 0);
     kubelet.abort();
     drop(manager);
@@ -361,24 +365,30 @@ async fn a_certificate_that_nobody_renews_is_told_long_before_it_ends() {
     parameters.not_after = now + time::Duration::days(14);
     std::fs::write(directory.join("tls.crt"), parameters.self_signed(&key).unwrap().pem()).unwrap();
     std::fs::write(directory.join("tls.key"), key.serialize_pem()).unwrap();
-    let files = Files {
-        certificate: directory.join("tls.crt"),
-        key: directory.join("tls.key"),
-        client_ca: None,
-    };
+    let files =
+        Files { certificate: directory.join("tls.crt"), key: directory.join("tls.key"), client_ca: None };
     let options = Options { certificates: Certificates::Files(files), ..Options::new(cluster) };
     let running = replica(&options).await;
     eventually("the event", || {
         let path = "jsonpath={.items[*].note}";
         let (_, text, _) = cluster.kubectl(
-            &["get", "events.events.k8s.io", "-n", "usher-system", "--field-selector=reason=CertificateEndsSoon", "-o", path],
+            &[
+                "get",
+                "events.events.k8s.io",
+                "-n",
+                "usher-system",
+                "--field-selector=reason=CertificateEndsSoon",
+                "-o",
+                path,
+            ],
             None,
         );
         text.contains("has not been renewed")
     })
     .await;
     let metrics = running.metrics.render();
-    let line = metrics.lines().find(|line| line.starts_with("usher_tls_certificate_not_after_seconds ")).unwrap();
+    let line =
+        metrics.lines().find(|line| line.starts_with("usher_tls_certificate_not_after_seconds ")).unwrap();
     let ends: f64 = line.rsplit(' ').next().unwrap().parse().unwrap();
     assert!((ends - (now.unix_timestamp() + 14 * 86_400) as f64).abs() < 5.0, "{line}");
     running.stop().await;

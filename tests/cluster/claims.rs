@@ -20,10 +20,7 @@ use crate::support::refuser::Refuser;
 use crate::support::replica::{Options, Process, begin, eventually, eventually_for, ready, replica};
 
 pub fn accounts(client: &Client) -> Api<DynamicObject> {
-    Api::all_with(
-        client.clone(),
-        &usher::reconcile::release::resource(&usher::kinds::account::KIND),
-    )
+    Api::all_with(client.clone(), &usher::reconcile::release::resource(&usher::kinds::account::KIND))
 }
 
 fn account(name: &str, is_default: bool) -> DynamicObject {
@@ -50,8 +47,7 @@ async fn create(client: &Client, name: &str, is_default: bool) -> (u16, String, 
 
 async fn set_default(client: &Client, name: &str, is_default: bool) -> (u16, String) {
     let patch = json!({"spec": {"isDefault": is_default}});
-    let patched =
-        accounts(client).patch(name, &Default::default(), &kube::api::Patch::Merge(patch)).await;
+    let patched = accounts(client).patch(name, &Default::default(), &kube::api::Patch::Merge(patch)).await;
     match patched {
         Ok(_) => (200, String::new()),
         Err(kube::Error::Api(status)) => (status.code, status.message.clone()),
@@ -61,9 +57,10 @@ async fn set_default(client: &Client, name: &str, is_default: bool) -> (u16, Str
 
 async fn defaults(client: &Client) -> Vec<String> {
     let list = accounts(client).list(&ListParams::default()).await.unwrap();
-    let live = list.items.into_iter().filter(|item| {
-        item.data["spec"]["isDefault"] == true && item.metadata.deletion_timestamp.is_none()
-    });
+    let live = list
+        .items
+        .into_iter()
+        .filter(|item| item.data["spec"]["isDefault"] == true && item.metadata.deletion_timestamp.is_none());
     live.map(|item| item.name_any()).collect()
 }
 
@@ -107,8 +104,7 @@ pub async fn in_force(cluster: &Cluster) {
 
 /// usher with a short grace, behind a URL.
 async fn stage(cluster: &Cluster, grace: i64) -> (Running, Client) {
-    let options =
-        Options { claim_grace: SignedDuration::from_secs(grace), ..Options::new(cluster) };
+    let options = Options { claim_grace: SignedDuration::from_secs(grace), ..Options::new(cluster) };
     let running = replica(&options).await;
     install::webhooks(cluster, running.admission, None);
     in_force(cluster).await;
@@ -222,7 +218,8 @@ async fn races_for_the_default_have_one_winner_at_most() {
     eventually_for(Duration::from_secs(100), "a new default", || {
         let client = client.clone();
         tokio::task::block_in_place(|| {
-            tokio::runtime::Handle::current().block_on(async { create(&client, "final", true).await.0 == 201 })
+            tokio::runtime::Handle::current()
+                .block_on(async { create(&client, "final", true).await.0 == 201 })
         })
     })
     .await;
@@ -303,10 +300,16 @@ async fn a_claim_that_never_lands_keeps_others_out_for_the_grace_only() {
     let again = create(&client, "refused", true).await;
     assert!(again.0 == 400 && again.1.contains("refuser.usher.test"), "{again:?}");
     let (code, message, retry) = create(&client, "other", true).await;
-    assert!(code == 409 && message.contains("\"refused\"") && (1..=6).contains(&retry), "{code} {message} {retry}");
+    assert!(
+        code == 409 && message.contains("\"refused\"") && (1..=6).contains(&retry),
+        "{code} {message} {retry}"
+    );
     let kubectl = "apiVersion: uptimerobot.com/v1alpha1\nkind: Account\nmetadata: {name: other}\nspec: {isDefault: true, apiKeySecretRef: {name: key, key: apiKey}}\n";
     let (ok, _, errors) = cluster.kubectl(&["create", "-f", "-"], Some(kubectl));
-    assert!(!ok && errors.contains("was admitted as the default a moment ago but is not stored yet"), "{errors}");
+    assert!(
+        !ok && errors.contains("was admitted as the default a moment ago but is not stored yet"),
+        "{errors}"
+    );
     let started = Instant::now();
     while create(&client, "other", true).await.0 != 201 {
         assert!(started.elapsed() < Duration::from_secs(10), "the grace does not end");
@@ -390,7 +393,16 @@ async fn without_a_lease_api_only_turning_a_default_on_fails() {
 
     // A missing right is named, and nobody is told to try again.
     let (ok, _, errors) = cluster.kubectl(
-        &["patch", "role", "-n", "usher-system", "usher", "--type=json", "-p", r#"[{"op":"remove","path":"/rules/0"}]"#],
+        &[
+            "patch",
+            "role",
+            "-n",
+            "usher-system",
+            "usher",
+            "--type=json",
+            "-p",
+            r#"[{"op":"remove","path":"/rules/0"}]"#,
+        ],
         None,
     );
     assert!(ok, "{errors}");
@@ -429,7 +441,8 @@ async fn default_classes_of_different_workloads_live_together() {
             "spec": {"default": true, "workloadSelector": selector, "fallbackScrapeProtocol": "PrometheusText1.0.0"}
         })
     };
-    let apply = |document: Value| cluster.kubectl(&["apply", "-f", "-"], Some(&usher::yaml::write(&document)));
+    let apply =
+        |document: Value| cluster.kubectl(&["apply", "-f", "-"], Some(&usher::yaml::write(&document)));
     let (ok, _, errors) = apply(class("red", Some("red")));
     assert!(ok, "{errors}");
     let (ok, _, errors) = apply(class("blue", Some("blue")));

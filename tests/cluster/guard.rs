@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use usher::manifests::crd::crd;
 use usher::settings::Settings;
+use usher::view::Standing;
 
 use crate::cluster;
 use crate::support::cluster::Cluster;
@@ -37,7 +38,8 @@ fn condition(object: &Value, kind: &str) -> String {
 
 fn events(cluster: &Cluster, name: &str) -> Vec<(String, String)> {
     let all = get(cluster, &["events.events.k8s.io", "-A"]);
-    let ours = all["items"].as_array().into_iter().flatten().filter(|event| event["regarding"]["name"] == name);
+    let ours =
+        all["items"].as_array().into_iter().flatten().filter(|event| event["regarding"]["name"] == name);
     let text = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
     ours.map(|event| (text(event, "reason"), text(event, "note"))).collect()
 }
@@ -86,20 +88,27 @@ async fn what_slipped_in_is_told_and_never_synced() {
     apply(cluster, SLIPPED);
     let running = replica(&Options::new(cluster)).await;
     let silence = |name: &str| get(cluster, &["silence", "-n", "shop", name]);
-    eventually("Accepted=False", || condition(&silence("slipped"), "Accepted").starts_with("False/Refused")).await;
+    eventually("Accepted=False", || condition(&silence("slipped"), "Accepted").starts_with("False/Refused"))
+        .await;
     let slipped = silence("slipped");
     let told = condition(&slipped, "Accepted");
     assert!(told.contains("USHS009 at spec.matchers[1]"), "{told}");
     assert_eq!(slipped["status"]["observedGeneration"], slipped["metadata"]["generation"]);
-    let managers = slipped["metadata"].get("managedFields");
-    assert!(managers.is_none() || managers.unwrap().to_string().contains("usher"));
+    let managed = get(cluster, &["--show-managed-fields", "silence", "-n", "shop", "slipped"]);
+    let ours = managed["metadata"]["managedFields"].as_array().unwrap();
+    let ours = ours.iter().find(|entry| entry["manager"] == "usher").expect("written by usher");
+    assert!(ours["operation"] == "Apply" && ours["subresource"] == "status", "{ours}");
     eventually("the event", || {
-        events(cluster, "slipped").iter().any(|(reason, note)| reason == "Refused" && note.contains("USHS009"))
+        events(cluster, "slipped")
+            .iter()
+            .any(|(reason, note)| reason == "Refused" && note.contains("USHS009"))
     })
     .await;
     // Good objects are good, and one that has ended is not refused for it.
     eventually("Accepted=True", || {
-        ["fine", "ended"].iter().all(|name| condition(&silence(name), "Accepted").starts_with("True/Accepted"))
+        ["fine", "ended"]
+            .iter()
+            .all(|name| condition(&silence(name), "Accepted").starts_with("True/Accepted"))
     })
     .await;
     eventually("the others", || {
@@ -122,7 +131,8 @@ async fn what_slipped_in_is_told_and_never_synced() {
     assert!(ok, "{errors}");
     eventually("Accepted=True", || condition(&silence("slipped"), "Accepted").starts_with("True/")).await;
     assert_ne!(transition(), before);
-    eventually("the event", || events(cluster, "slipped").iter().any(|(reason, _)| reason == "Accepted")).await;
+    eventually("the event", || events(cluster, "slipped").iter().any(|(reason, _)| reason == "Accepted"))
+        .await;
     assert_eq!(running.state.unready(), Vec::<String>::new());
     running.stop().await;
     for what in [["silence", "--all"], ["scrapeclass", "slipped"], ["contact", "slipped"]] {
@@ -146,14 +156,18 @@ async fn of_two_defaults_the_younger_is_told_and_stays_usable() {
     apply(cluster, &default_account("aa-young"));
     let running = replica(&Options::new(cluster)).await;
     let account = |name: &str| get(cluster, &["account", name]);
-    eventually("DefaultConflict", || condition(&account("aa-young"), "DefaultConflict").starts_with("True/")).await;
+    eventually("DefaultConflict", || condition(&account("aa-young"), "DefaultConflict").starts_with("True/"))
+        .await;
     let told = condition(&account("aa-young"), "DefaultConflict");
     assert!(told.contains("zz-old") && told.contains("USHA002"), "{told}");
     assert!(condition(&account("aa-young"), "Accepted").starts_with("True/"), "it stays usable by name");
-    eventually("the old one accepted", || condition(&account("zz-old"), "Accepted").starts_with("True/")).await;
+    eventually("the old one accepted", || condition(&account("zz-old"), "Accepted").starts_with("True/"))
+        .await;
     assert_eq!(condition(&account("zz-old"), "DefaultConflict"), "");
     eventually("the event", || {
-        events(cluster, "aa-young").iter().any(|(reason, note)| reason == "DefaultConflict" && note.contains("zz-old"))
+        events(cluster, "aa-young")
+            .iter()
+            .any(|(reason, note)| reason == "DefaultConflict" && note.contains("zz-old"))
     })
     .await;
     // Both came past the door: the leader puts the finalizer on them.
@@ -165,7 +179,8 @@ async fn of_two_defaults_the_younger_is_told_and_stays_usable() {
     .await;
     // The old one goes: the young one is the default.
     assert!(cluster.kubectl(&["delete", "account", "zz-old", "--timeout=20s"], None).0);
-    eventually("no conflict any more", || condition(&account("aa-young"), "DefaultConflict").is_empty()).await;
+    eventually("no conflict any more", || condition(&account("aa-young"), "DefaultConflict").is_empty())
+        .await;
     assert!(cluster.kubectl(&["delete", "account", "aa-young", "--timeout=20s"], None).0);
     running.stop().await;
 }
@@ -198,7 +213,9 @@ async fn a_deleted_account_stays_until_nothing_uses_it() {
     assert!(cluster.kubectl(&["delete", "monitor", "-n", "shop", "kept-one"], None).0);
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert!(there("kept"), "gone while a Monitor uses it");
-    assert!(cluster.kubectl(&["annotate", "account", "skipped", "uptimerobot.com/skip-cleanup=true"], None).0);
+    assert!(
+        cluster.kubectl(&["annotate", "account", "skipped", "uptimerobot.com/skip-cleanup=true"], None).0
+    );
     eventually("skipped gone", || !there("skipped")).await;
     assert!(there("kept"));
     assert!(cluster.kubectl(&["delete", "monitor", "-n", "shop", "kept-two", "skipped-one"], None).0);
@@ -219,9 +236,8 @@ fn reconciler(running: &usher::serve::run::Running, kind: &str) -> (String, Stri
 async fn kinds_come_and_go_without_a_restart() {
     let (cluster, _turn) = cluster().await;
     let running = replica(&Options::new(cluster)).await;
-    let is = |state: &str, reason: &str| {
-        reconciler(&running, "Silence") == (state.to_owned(), reason.to_owned())
-    };
+    let is =
+        |state: &str, reason: &str| reconciler(&running, "Silence") == (state.to_owned(), reason.to_owned());
     eventually("on", || is("on", "")).await;
     let delete = || assert!(cluster.kubectl(&["delete", "crd", "silences.monitoring.coreos.com"], None).0);
     delete();
@@ -241,7 +257,8 @@ async fn kinds_come_and_go_without_a_restart() {
     eventually("incompatible", || is("off", "IncompatibleCRD")).await;
     let stored = get(cluster, &["crd", "silences.monitoring.coreos.com"]);
     assert_eq!(
-        stored["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["matchers"]["type"],
+        stored["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["matchers"]
+            ["type"],
         "string",
         "it was changed"
     );
@@ -263,6 +280,22 @@ async fn kinds_come_and_go_without_a_restart() {
     running.stop().await;
 }
 
+/// Somebody else's CRD goes and comes back: what reads it sees none, then some, and nothing else changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn guests_come_and_go_without_a_restart() {
+    let (cluster, _turn) = cluster().await;
+    let running = replica(&Options::new(cluster)).await;
+    let feed = || running.view.feed("monitoring.coreos.com/v1", "Alertmanager").unwrap();
+    assert_eq!(feed().standing(), Standing::Synced);
+    assert!(cluster.kubectl(&["delete", "crd", "alertmanagers.monitoring.coreos.com"], None).0);
+    eventually_for(Duration::from_secs(30), "absent", || feed().standing() == Standing::Absent).await;
+    assert_eq!(running.state.unready(), Vec::<String>::new(), "readiness stays");
+    let guests = crate::support::root().join("tests/support/guests.yaml").display().to_string();
+    assert!(cluster.kubectl(&["apply", "--server-side", "-f", &guests], None).0);
+    eventually_for(Duration::from_secs(40), "synced", || feed().standing() == Standing::Synced).await;
+    running.stop().await;
+}
+
 /// A gate that is off: the door lets everything pass unmodified, nothing is reconciled, the rest goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_system_that_is_switched_off_minds_nothing() {
@@ -280,7 +313,8 @@ async fn a_system_that_is_switched_off_minds_nothing() {
         cluster.kubectl(&["apply", "-o", "json", "-f", "-"], Some(SLIPPED.split("---").next().unwrap()));
     assert!(ok, "{errors}");
     assert!(!text.contains("created-by"), "{text}");
-    eventually("off", || reconciler(&running, "Silence") == ("off".to_owned(), "GateDisabled".to_owned())).await;
+    eventually("off", || reconciler(&running, "Silence") == ("off".to_owned(), "GateDisabled".to_owned()))
+        .await;
     eventually("the rest on", || reconciler(&running, "Account").0 == "on").await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let stored = get(cluster, &["silence", "-n", "shop", "slipped"]);

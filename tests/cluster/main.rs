@@ -11,7 +11,10 @@ mod corpus;
 mod differential;
 mod door;
 mod guard;
+mod leader;
+mod lifecycle;
 mod manifests;
+mod outage;
 
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
 

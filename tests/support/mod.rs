@@ -1,6 +1,7 @@
 //! What several test binaries and the demo share.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::pedantic, clippy::unwrap_used)]
 
+pub mod audit;
 pub mod client;
 pub mod cluster;
 pub mod corpus;

@@ -175,10 +175,10 @@ impl Process {
         assert!(sent.success());
     }
 
-    /// Resident memory, in bytes.
+    /// Resident memory of its own, in bytes: what is mapped from the binary does not depend on objects.
     pub fn resident(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
     }
 }

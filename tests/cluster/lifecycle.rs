@@ -1,0 +1,216 @@
+//! Install, rights, replacing replicas under load, and taking usher away again.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use usher::manifests::Install;
+
+use crate::certificates::Load;
+use crate::claims::{in_force, no_webhooks_through, webhooks_through};
+use crate::cluster;
+use crate::support::cluster::{Cluster, free_port, peers};
+use crate::support::install;
+use crate::support::proxy::Spread;
+use crate::support::replica::{Process, eventually, eventually_for};
+
+fn usher() -> &'static std::path::Path {
+    env!("CARGO_BIN_EXE_usher").as_ref()
+}
+
+fn manifests(arguments: &[&str]) -> String {
+    let output = Command::new(usher()).arg("manifests").args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn start(cluster: &Cluster, kubeconfig: &std::path::Path) -> Process {
+    let more = ["--cert-mode=self", "--leader-lease-duration=3s", "--shutdown-delay=3s"];
+    Process::start(cluster, usher(), kubeconfig, &more)
+}
+
+/// A cluster of its own, empty: one call installs, a second one changes nothing, and taking usher away leaves nothing that
+/// blocks.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_call_installs_and_taking_it_away_leaves_nothing() {
+    let cluster = Cluster::start().await;
+    let manager = peers("controller-manager").join("kube-controller-manager");
+    let arguments = [
+        format!("--kubeconfig={}", cluster.kubeconfig.display()),
+        "--controllers=namespace-controller,garbage-collector-controller".to_owned(),
+        "--leader-elect=false".to_owned(),
+        format!("--secure-port={}", free_port()),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--cert-dir={}", cluster.directory.join("kcm-certs").display()),
+    ];
+    let manager = cluster.run(&manager, &arguments, "kube-controller-manager.log");
+    let all = manifests(&["all"]);
+    for round in ["applied", "applied again"] {
+        let (ok, _, errors) = cluster.kubectl(&["apply", "--server-side", "-f", "-"], Some(&all));
+        assert!(ok && !errors.contains("Warning"), "{round}: {errors}");
+    }
+    // As its pod would: usher's account, usher's own certificates.
+    let kubeconfig = install::account(&cluster);
+    let process = start(&cluster, &kubeconfig);
+    eventually_for(Duration::from_secs(30), "ready", || process.is_ready() && process.is_leader()).await;
+    let spread = Spread::start(vec![process.admission]).await;
+    // No kube-proxy here: the Service leads to loopback instead.
+    assert!(cluster.kubectl(&["delete", "service", "-n", "usher-system", "usher"], None).0);
+    install::namespace(&cluster, "shop");
+    webhooks_through(&cluster, spread.address.port());
+    in_force(&cluster).await;
+    let account = "apiVersion: uptimerobot.com/v1alpha1\nkind: Account\nmetadata: {name: main}\nspec: {isDefault: true, apiKeySecretRef: {name: key, key: apiKey}}\n";
+    let (ok, _, errors) = cluster.kubectl(&["apply", "-f", "-"], Some(account));
+    assert!(ok, "{errors}");
+    let monitor = "apiVersion: uptimerobot.com/v1alpha1\nkind: Monitor\nmetadata: {name: site, namespace: shop}\nspec: {monitor: {name: Shop, url: 'https://shop.example.com/'}}\n";
+    assert!(cluster.kubectl(&["apply", "-f", "-"], Some(monitor)).0);
+    let (_, text, _) = cluster.kubectl(&["get", "account", "main", "-o", "yaml"], None);
+    assert!(text.contains("account-in-use"), "{text}");
+
+    // Away, in the documented order: webhooks, server, finalizers, the rest.
+    let webhooks = manifests(&["webhooks"]);
+    let (ok, _, errors) = cluster.kubectl(&["delete", "-f", "-"], Some(&webhooks));
+    assert!(ok, "{errors}");
+    assert!(process.terminate().success());
+    let released =
+        Command::new(usher()).args(["release", "--kubeconfig"]).arg(&cluster.kubeconfig).output().unwrap();
+    let said = String::from_utf8_lossy(&released.stdout).into_owned();
+    assert!(released.status.success() && said.contains("Account main released"), "{said}");
+    let (ok, _, errors) =
+        cluster.kubectl(&["delete", "--ignore-not-found", "--timeout=90s", "-f", "-"], Some(&all));
+    assert!(ok, "{errors}");
+    for what in [
+        "crd",
+        "namespace",
+        "clusterrole",
+        "clusterrolebinding",
+        "validatingwebhookconfiguration",
+        "mutatingwebhookconfiguration",
+    ] {
+        let (ok, names, errors) =
+            cluster.kubectl(&["get", what, "-l", "app.kubernetes.io/name=usher", "-o", "name"], None);
+        assert!(ok && names.is_empty(), "left behind: {names}{errors}");
+    }
+    drop(manager);
+}
+
+/// The certificates' part only with cert-manager, and then what it needs; nothing that only a custom resource would be.
+#[test]
+fn custom_resources_are_printed_for_cert_manager_only() {
+    let own = manifests(&["all"]);
+    assert!(!own.contains("cert-manager"), "cert-manager objects without that mode");
+    for kind in usher::kinds::TABLE {
+        assert!(
+            !own.lines().any(|line| line == format!("kind: {}", kind.kind)),
+            "a {} is installed",
+            kind.kind
+        );
+    }
+    let theirs = manifests(&["all", "--cert-mode", "cert-manager"]);
+    for word in [
+        "kind: Issuer",
+        "kind: Certificate",
+        "cert-manager.io/inject-ca-from: usher-system/usher",
+        "secretName: usher-tls",
+    ] {
+        assert!(theirs.contains(word), "{word}");
+    }
+    assert!(!theirs.contains("usher-certificate"), "rights that this mode does not need");
+}
+
+/// The suite runs usher with the printed roles; what they do not grant is not granted.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_is_granted_than_is_printed() {
+    let (cluster, _turn) = cluster().await;
+    install::apply(cluster, &usher::manifests::rbac::documents(&Install::default()));
+    let can = |arguments: &[&str]| {
+        let mut all = vec!["auth", "can-i", "--as=system:serviceaccount:usher-system:usher"];
+        all.extend(arguments);
+        cluster.kubectl(&all, None).1.trim() == "yes"
+    };
+    for granted in [
+        &["watch", "silences.monitoring.coreos.com", "-A"][..],
+        &["patch", "silences.monitoring.coreos.com", "--subresource=status", "-A"],
+        &["update", "leases.coordination.k8s.io", "-n", "usher-system"],
+        &["update", "secrets/usher-certificate", "-n", "usher-system"],
+        &["patch", "validatingwebhookconfigurations/usher"],
+        &["patch", "accounts.uptimerobot.com"],
+    ] {
+        assert!(can(granted), "{granted:?} is needed");
+    }
+    for refused in [
+        &["delete", "silences.monitoring.coreos.com", "-A"][..],
+        &["update", "silences.monitoring.coreos.com", "-A"],
+        &["patch", "silences.monitoring.coreos.com", "-A"],
+        &["create", "silences.monitoring.coreos.com", "-A"],
+        &["update", "silences.monitoring.coreos.com", "--subresource=status", "-A"],
+        &["delete", "accounts.uptimerobot.com"],
+        &["list", "secrets", "-A"],
+        &["get", "secrets", "-n", "shop"],
+        &["get", "secrets/somebody-elses", "-n", "usher-system"],
+        &["update", "secrets/somebody-elses", "-n", "usher-system"],
+        &["delete", "secrets/usher-certificate", "-n", "usher-system"],
+        &["delete", "leases.coordination.k8s.io", "-n", "usher-system"],
+        &["get", "leases.coordination.k8s.io", "-n", "kube-system"],
+        &["patch", "validatingwebhookconfigurations/somebody-elses"],
+        &["create", "validatingwebhookconfigurations"],
+        &["patch", "customresourcedefinitions"],
+        &["create", "pods", "-n", "usher-system"],
+        &["impersonate", "users"],
+        &["escalate", "clusterroles"],
+    ] {
+        assert!(!can(refused), "{refused:?} is granted");
+    }
+    // Users: an editor of Silences may not mute everything, nor write a status.
+    let (_, role, _) = cluster.kubectl(&["get", "clusterrole", "usher-silence-edit", "-o", "json"], None);
+    assert!(
+        role.contains("\"create\"") && !role.contains("silence-all") && !role.contains("status"),
+        "{role}"
+    );
+    assert!(!role.contains("aggregate-to"), "{role}");
+}
+
+/// SIGTERM under load: unready at once, reviews taken while the Service forgets it, none failed. Then every replica is
+/// replaced in turn, old and new side by side, as an upgrade does it.
+#[tokio::test(flavor = "multi_thread")]
+async fn replicas_are_replaced_under_load_without_a_failed_review() {
+    let (cluster, _turn) = cluster().await;
+    let kubeconfig = install::account(cluster);
+    let mut replicas = vec![start(cluster, &kubeconfig), start(cluster, &kubeconfig)];
+    for replica in &replicas {
+        eventually_for(Duration::from_secs(30), "ready", || replica.is_ready()).await;
+    }
+    let addresses =
+        |replicas: &[Process]| replicas.iter().map(|replica| replica.admission).collect::<Vec<_>>();
+    let spread = Spread::start(addresses(&replicas)).await;
+    webhooks_through(cluster, spread.address.port());
+    in_force(cluster).await;
+    let load = Load::start(cluster, 4).await;
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        // maxSurge 1, maxUnavailable 0: the new one first.
+        let new = start(cluster, &kubeconfig);
+        eventually_for(Duration::from_secs(30), "ready", || new.is_ready()).await;
+        let old = replicas.remove(0);
+        replicas.push(new);
+        spread.set(addresses(&replicas).into_iter().chain([old.admission]).collect());
+        old.signal_term();
+        let told = Instant::now();
+        eventually("unready", || {
+            old.get("/readyz").is_some_and(|(status, text)| status == 503 && text.contains("stopping"))
+        })
+        .await;
+        assert!(told.elapsed() < Duration::from_secs(1), "unready only after {:?}", told.elapsed());
+        // The Service forgets it a moment later; until then it still gets new connections.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        spread.set(addresses(&replicas));
+        assert!(old.terminate().success());
+        assert!(told.elapsed() >= Duration::from_secs(3), "it did not wait for the Service");
+    }
+    let reviews = load.end().await;
+    println!("lifecycle: three replicas replaced under {reviews} reviews, none failed");
+    assert!(reviews > 300, "hardly any load");
+    no_webhooks_through(cluster);
+    for replica in replicas {
+        assert!(replica.terminate().success());
+    }
+}
