@@ -2,86 +2,30 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DeleteParams, Patch};
-use serde_json::{Value, json};
+use serde_json::json;
 use usher::manifests::webhook::{Target, configurations};
 use usher::manifests::{Certificates as Maker, certs};
 use usher::serve::in_cluster::OwnCertificates;
 use usher::serve::run::{Certificates, Running};
 use usher::serve::tls::Files;
 
-use crate::claims::{in_force, no_webhooks_through, webhooks_through};
+use crate::claims::in_force;
 use crate::cluster;
 use crate::support::client::Trust;
 use crate::support::cluster::{Cluster, peers};
 use crate::support::install;
+use crate::support::load::Load;
 use crate::support::proxy::Spread;
 use crate::support::replica::{Options, begin, eventually, own, ready, replica};
 
 const SECRET: &str = "usher-certificate";
-
-/// Reviews through the API server for as long as this lives: a failed one is remembered.
-pub struct Load {
-    stop: Arc<AtomicBool>,
-    done: Arc<AtomicU64>,
-    failed: Arc<std::sync::Mutex<Vec<String>>>,
-    workers: Vec<tokio::task::JoinHandle<()>>,
-}
-
-impl Load {
-    pub async fn start(cluster: &Cluster, workers: usize) -> Self {
-        let load =
-            Self { stop: Arc::default(), done: Arc::default(), failed: Arc::default(), workers: Vec::new() };
-        let client = cluster.client().await;
-        let work = |worker: usize| {
-            let (client, stop) = (client.clone(), Arc::clone(&load.stop));
-            let (done, failed) = (Arc::clone(&load.done), Arc::clone(&load.failed));
-            async move {
-                let silence = json!({
-                    "apiVersion": "monitoring.coreos.com/v1alpha1", "kind": "Silence",
-                    "metadata": {"name": format!("load-{worker}"), "namespace": "shop"},
-                    "spec": {"comment": "load", "duration": "2h", "matchers": [{"name": "a", "value": "b"}]}
-                });
-                while !stop.load(Ordering::Relaxed) {
-                    let request = http::Request::post(
-                        "/apis/monitoring.coreos.com/v1alpha1/namespaces/shop/silences?dryRun=All",
-                    )
-                    .header("content-type", "application/json")
-                    .body(silence.to_string().into_bytes())
-                    .unwrap();
-                    let answer = client.request::<Value>(request).await;
-                    done.fetch_add(1, Ordering::Relaxed);
-                    match answer {
-                        // The mutating webhook may be ignored when it fails, so its work is looked at.
-                        Ok(stored)
-                            if stored["metadata"]["annotations"]["usher.dev/created-by"] == "admin" => {}
-                        Ok(stored) => failed.lock().unwrap().push(format!("not mutated: {stored}")),
-                        Err(error) => failed.lock().unwrap().push(error.to_string()),
-                    }
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-            }
-        };
-        let handles = (0..workers).map(|worker| tokio::spawn(work(worker))).collect();
-        Self { workers: handles, ..load }
-    }
-
-    /// Ends it; how many reviews there were. Fails when one of them failed.
-    pub async fn end(self) -> u64 {
-        self.stop.store(true, Ordering::Relaxed);
-        join_all(self.workers).await;
-        let failed = self.failed.lock().unwrap();
-        let done = self.done.load(Ordering::Relaxed);
-        assert!(failed.is_empty(), "{} of {done} reviews failed, the first: {}", failed.len(), failed[0]);
-        done
-    }
-}
 
 fn secrets(client: &kube::Client) -> Api<Secret> {
     Api::namespaced(client.clone(), "usher-system")
@@ -156,7 +100,7 @@ async fn three_replicas_agree_and_rotate_under_load() {
     install::apply(cluster, &[foreign]);
 
     let spread = Spread::start(replicas.iter().map(|replica| replica.admission).collect()).await;
-    webhooks_through(cluster, spread.address.port());
+    install::webhooks_through(cluster, spread.address.port());
     let mut trusted = wait_settled(cluster, &client, "").await;
     in_force(cluster).await;
 
@@ -195,7 +139,7 @@ async fn three_replicas_agree_and_rotate_under_load() {
 
     // Applied anew without a CA: usher puts it there.
     install::no_webhooks(cluster);
-    webhooks_through(cluster, spread.address.port());
+    install::webhooks_through(cluster, spread.address.port());
     eventually("the caBundle put back", || {
         bundle(cluster, "validatingwebhookconfiguration") == trusted
             && bundle(cluster, "mutatingwebhookconfiguration") == trusted
@@ -205,7 +149,7 @@ async fn three_replicas_agree_and_rotate_under_load() {
         cluster.kubectl(&["get", "validatingwebhookconfiguration", "foreign", "-o", "json"], None);
     assert!(!text.contains("caBundle"), "{text}");
     assert!(cluster.kubectl(&["delete", "validatingwebhookconfiguration", "foreign"], None).0);
-    no_webhooks_through(cluster);
+    install::no_webhooks_through(cluster);
     join_all(replicas.into_iter().map(Running::stop)).await;
 }
 
@@ -308,7 +252,7 @@ async fn cert_manager_issues_injects_and_renews_under_load() {
     let options = Options { certificates: Certificates::Files(files), ..Options::new(cluster) };
     let running = replica(&options).await;
     let spread = Spread::start(vec![running.admission]).await;
-    webhooks_through(cluster, spread.address.port());
+    install::webhooks_through(cluster, spread.address.port());
     // What cainjector fills in is asked for by the printed annotation.
     let target = Target::Service { namespace: "usher-system".to_owned() };
     for document in configurations(&target, None, Maker::CertManager) {
@@ -343,7 +287,7 @@ async fn cert_manager_issues_injects_and_renews_under_load() {
     assert_eq!(running.metrics.handshake_failures.get(), 0);
     kubelet.abort();
     drop(manager);
-    no_webhooks_through(cluster);
+    install::no_webhooks_through(cluster);
     running.stop().await;
     for document in documents.iter().rev() {
         let kind = format!("{}.cert-manager.io", document["kind"].as_str().unwrap());

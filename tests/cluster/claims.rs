@@ -8,8 +8,7 @@ use jiff::SignedDuration;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, PostParams};
 use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
-use usher::manifests::webhook::{Target, configurations};
-use usher::manifests::{Certificates, Install};
+use usher::manifests::Install;
 use usher::serve::run::Running;
 
 use crate::cluster;
@@ -121,27 +120,6 @@ async fn end(cluster: &Cluster, running: Running, client: &Client) {
     running.stop().await;
 }
 
-/// Webhooks that reach usher through a Service: the API server then speaks HTTP/1.1 and opens several connections.
-pub fn webhooks_through(cluster: &Cluster, port: u16) {
-    let service = json!({
-        "apiVersion": "v1", "kind": "Service",
-        "metadata": {"name": "usher", "namespace": "usher-system"},
-        "spec": {"type": "ExternalName", "externalName": "localhost"}
-    });
-    let target = Target::Service { namespace: Install::default().namespace };
-    let mut documents = configurations(&target, None, Certificates::Own);
-    for entry in documents.iter_mut().flat_map(|document| document["webhooks"].as_array_mut().unwrap()) {
-        entry["clientConfig"]["service"]["port"] = json!(port);
-    }
-    documents.push(service);
-    install::apply(cluster, &documents);
-}
-
-pub fn no_webhooks_through(cluster: &Cluster) {
-    install::no_webhooks(cluster);
-    assert!(cluster.kubectl(&["delete", "service", "-n", "usher-system", "usher"], None).0);
-}
-
 fn reviews(running: &Running) -> u64 {
     let text = running.metrics.render();
     let rows = text.lines().filter(|line| {
@@ -163,7 +141,7 @@ async fn races_for_the_default_have_one_winner_at_most() {
     let replicas: Vec<Running> = join_all((0..3).map(|_| begin(&options))).await;
     join_all(replicas.iter().map(ready)).await;
     let spread = Spread::start(replicas.iter().map(|replica| replica.admission).collect()).await;
-    webhooks_through(cluster, spread.address.port());
+    install::webhooks_through(cluster, spread.address.port());
     in_force(cluster).await;
     let client = cluster.client().await;
     delete_all(&client).await;
@@ -224,7 +202,7 @@ async fn races_for_the_default_have_one_winner_at_most() {
     })
     .await;
     delete_all(&client).await;
-    no_webhooks_through(cluster);
+    install::no_webhooks_through(cluster);
     join_all(replicas.into_iter().map(Running::stop)).await;
 }
 

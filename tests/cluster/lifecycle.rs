@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use usher::manifests::Install;
 
-use crate::certificates::Load;
-use crate::claims::{in_force, no_webhooks_through, webhooks_through};
+use crate::claims::in_force;
 use crate::cluster;
 use crate::support::cluster::{Cluster, free_port, peers};
 use crate::support::install;
+use crate::support::load::Load;
 use crate::support::proxy::Spread;
 use crate::support::replica::{Process, eventually, eventually_for};
 
@@ -56,7 +56,7 @@ async fn one_call_installs_and_taking_it_away_leaves_nothing() {
     // No kube-proxy here: the Service leads to loopback instead.
     assert!(cluster.kubectl(&["delete", "service", "-n", "usher-system", "usher"], None).0);
     install::namespace(&cluster, "shop");
-    webhooks_through(&cluster, spread.address.port());
+    install::webhooks_through(&cluster, spread.address.port());
     in_force(&cluster).await;
     let account = "apiVersion: uptimerobot.com/v1alpha1\nkind: Account\nmetadata: {name: main}\nspec: {isDefault: true, apiKeySecretRef: {name: key, key: apiKey}}\n";
     let (ok, _, errors) = cluster.kubectl(&["apply", "-f", "-"], Some(account));
@@ -182,7 +182,7 @@ async fn replicas_are_replaced_under_load_without_a_failed_review() {
     let addresses =
         |replicas: &[Process]| replicas.iter().map(|replica| replica.admission).collect::<Vec<_>>();
     let spread = Spread::start(addresses(&replicas)).await;
-    webhooks_through(cluster, spread.address.port());
+    install::webhooks_through(cluster, spread.address.port());
     in_force(cluster).await;
     let load = Load::start(cluster, 4).await;
     for _ in 0..3 {
@@ -209,7 +209,7 @@ async fn replicas_are_replaced_under_load_without_a_failed_review() {
     let reviews = load.end().await;
     println!("lifecycle: three replicas replaced under {reviews} reviews, none failed");
     assert!(reviews > 300, "hardly any load");
-    no_webhooks_through(cluster);
+    install::no_webhooks_through(cluster);
     for replica in replicas {
         assert!(replica.terminate().success());
     }

@@ -86,3 +86,24 @@ pub fn no_webhooks(cluster: &Cluster) {
         assert!(ok, "{errors}");
     }
 }
+
+/// Webhooks that reach usher through a Service: the API server then speaks HTTP/1.1 and opens several connections.
+pub fn webhooks_through(cluster: &Cluster, port: u16) {
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "usher", "namespace": "usher-system"},
+        "spec": {"type": "ExternalName", "externalName": "localhost"}
+    });
+    let target = Target::Service { namespace: Install::default().namespace };
+    let mut documents = configurations(&target, None, Certificates::Own);
+    for entry in documents.iter_mut().flat_map(|document| document["webhooks"].as_array_mut().unwrap()) {
+        entry["clientConfig"]["service"]["port"] = json!(port);
+    }
+    documents.push(service);
+    apply(cluster, &documents);
+}
+
+pub fn no_webhooks_through(cluster: &Cluster) {
+    no_webhooks(cluster);
+    assert!(cluster.kubectl(&["delete", "service", "-n", "usher-system", "usher"], None).0);
+}

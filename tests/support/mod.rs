@@ -6,6 +6,7 @@ pub mod client;
 pub mod cluster;
 pub mod corpus;
 pub mod install;
+pub mod load;
 pub mod proxy;
 pub mod refuser;
 pub mod replica;
