@@ -155,8 +155,8 @@ async fn main() {
     assert!(old.terminate().success());
     tokio::time::sleep(Duration::from_secs(1)).await;
     let reviews = load.end().await;
-    println!("gone; {reviews} applies during that time, none failed");
-    story.tell("unharmed", format!("{reviews} applies while a replica was stopped"));
+    println!("gone; {reviews} applies and reviews during that time, none failed");
+    story.tell("unharmed", format!("{reviews} applies and reviews while a replica was stopped"));
 
     say("something slips in while the webhooks are off");
     install::no_webhooks(&cluster);

@@ -3,15 +3,17 @@
 use std::path::Path;
 use std::time::Duration;
 
-use http::header::USER_AGENT;
+use http::header::{CONTENT_TYPE, USER_AGENT};
+use jiff::Timestamp;
 use kube::{Client, Config};
+use serde_json::Value;
 
 use crate::names;
 
 /// Longer than the API server keeps a quiet watch (kube asks for 290 s): a connection that says nothing for so long is
 /// dead, whatever TCP believes.
 const READ_TIMEOUT: Duration = Duration::from_mins(5);
-/// A single call. Longer than any healthy answer, shorter than people wait.
+/// Opening a connection. Calls themselves are bounded by whoever makes them.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The cluster cannot be found with what is configured.
@@ -75,4 +77,29 @@ impl Cluster {
         config.headers.push((USER_AGENT, agent));
         Client::try_from(config).map_err(|error| Error(error.to_string()))
     }
+}
+
+/// Sends JSON to the API server as it is, for objects that are written by compare-and-swap.
+///
+/// # Errors
+/// What the API server refuses, and what does not reach it.
+pub async fn send(
+    client: &Client,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, kube::Error> {
+    let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header(CONTENT_TYPE, "application/json")
+        .body(body)
+        .map_err(kube::Error::HttpError)?;
+    client.request(request).await
+}
+
+/// A time as Leases have it: the API server wants exactly six digits.
+pub fn micro_time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
 }

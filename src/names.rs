@@ -43,8 +43,6 @@ pub const CLAIM_PHASE: &str = usher!("claim-phase");
 pub const CLAIM_OVERLAP: &str = usher!("claim-overlap");
 /// On the certificate Secret: asks for a new CA.
 pub const ROTATE: &str = usher!("rotate");
-/// On the certificate Secret: since when its stage lasts.
-pub const STAGED_AT: &str = usher!("staged-at");
 /// The name of the Service, the Deployment, the webhook configurations and everything else that is installed once.
 pub const USHER: &str = "usher";
 /// The namespace that usher is installed in unless told otherwise.

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use usher::claim::attempt::{Attempt, Call, Outcome, Reply, Step};
-use usher::claim::fate::{Claim, Origin, Phase};
+use usher::claim::confirm::Confirmation;
+use usher::claim::fate::{Claim, Origin};
 use usher::claim::{GRACE, Seen};
 
 /// The longest that the API server works on a request, and what etcd may add: specification, section 2.2.
@@ -92,7 +93,9 @@ impl Server {
             Call::ReadLease => {
                 Reply::Lease(self.lease.clone().map(|(claim, version)| (claim, version.to_string())))
             }
-            Call::ReadHolder(name) => Reply::Holder(self.see(name.parse().unwrap(), mine, mask)),
+            Call::ReadHolder(name) => {
+                Reply::Holder(name.parse().ok().and_then(|name| self.see(name, mine, mask)))
+            }
             Call::Create(claim) => match &self.lease {
                 Some(_) => Reply::Conflict,
                 None => {
@@ -142,10 +145,10 @@ enum At {
     Admitted,
 }
 
+/// The leader's confirmation: the call to make, or the reply that is on its way.
 enum Confirming {
-    Start,
-    Lease(Claim, u64),
-    Object(Claim, u64, Option<Seen>),
+    Calling(Confirmation, Call),
+    Replied(Confirmation, Reply),
 }
 
 struct World {
@@ -157,6 +160,7 @@ struct World {
     actors: Vec<Actor>,
     granted: u64,
     stored: u64,
+    last_request: i64,
 }
 
 impl World {
@@ -165,6 +169,7 @@ impl World {
     }
 
     fn spawn_request(&mut self) {
+        self.last_request = self.now;
         let name = self.dice.roll(3) as u8;
         let mask = if self.partial { 1 + self.dice.roll(7) as u8 } else { 1 };
         let (origin, uid) = match self.server.objects.get(&name) {
@@ -292,25 +297,39 @@ impl World {
 
     fn confirm(&mut self, confirming: Confirming) -> Actor {
         match confirming {
-            Confirming::Start => match self.server.lease.clone() {
-                Some((claim, version)) => Actor::Leader(Confirming::Lease(claim, version)),
+            Confirming::Calling(confirmation, call) => {
+                let reply = self.server.execute(&call, u8::MAX, 0);
+                Actor::Leader(Confirming::Replied(confirmation, reply))
+            }
+            Confirming::Replied(mut confirmation, reply) => match confirmation.reply(reply) {
+                Some(call) => Actor::Leader(Confirming::Calling(confirmation, call)),
                 None => Actor::Done,
             },
-            Confirming::Lease(claim, version) => {
-                let seen = self.server.see(claim.holder.parse().unwrap(), u8::MAX, 0);
-                Actor::Leader(Confirming::Object(claim, version, seen))
-            }
-            Confirming::Object(mut claim, version, seen) => {
-                if claim.can_be_confirmed(seen.as_ref()) {
-                    claim.phase = Phase::Confirmed;
-                    self.server.execute(&Call::Replace(claim, version.to_string()), u8::MAX, 0);
-                }
-                Actor::Done
-            }
+        }
+    }
+
+    /// Begins with a default that slipped in while there was no webhook, and so with no Lease.
+    fn slip_in(&mut self) {
+        let name = self.dice.roll(3) as u8;
+        let version = self.server.next_version();
+        self.server.uid += 1;
+        let (uid, mask) = (self.server.uid, 1 + self.dice.roll(if self.partial { 7 } else { 1 }) as u8);
+        let stored = Stored { uid, version, is_default: true, terminating: false, mask };
+        self.server.objects.insert(name, stored);
+    }
+
+    /// Deleting a Lease by hand is safe after one grace without requests for the default.
+    fn delete_lease(&mut self) {
+        let quiet = GRACE.as_millis() as i64 + SKEW;
+        if self.actors.is_empty() && self.now - self.last_request > quiet {
+            self.server.lease = None;
         }
     }
 
     fn run(&mut self) -> Option<(u8, u8)> {
+        if self.dice.one_in(4) {
+            self.slip_in();
+        }
         for _ in 0..200 {
             // Mostly one step right after the other; now and then about a handler's time, or about a grace.
             let pause = match self.dice.roll(60) {
@@ -323,7 +342,8 @@ impl World {
             match self.dice.roll(24) {
                 0 | 1 => self.spawn_request(),
                 2 => self.disturb(),
-                3 => self.actors.push(Actor::Leader(Confirming::Start)),
+                4 if self.dice.one_in(3) => self.delete_lease(),
+                3 => self.actors.push(Actor::Leader(leader())),
                 _ if self.actors.is_empty() => {}
                 _ => {
                     let index = self.dice.roll(self.actors.len() as u64) as usize;
@@ -337,6 +357,12 @@ impl World {
         }
         None
     }
+}
+
+fn leader() -> Confirming {
+    let confirmation = Confirmation::new("");
+    let call = confirmation.begin();
+    Confirming::Calling(confirmation, call)
 }
 
 fn schedules(claims: bool, partial: bool, count: u64) -> (u64, u64, u64, Option<u64>) {
@@ -355,6 +381,7 @@ fn schedules(claims: bool, partial: bool, count: u64) -> (u64, u64, u64, Option<
             actors: Vec::new(),
             granted: 0,
             stored: 0,
+            last_request: 0,
         };
         if world.run().is_some() {
             broken += 1;

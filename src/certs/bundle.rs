@@ -48,6 +48,11 @@ pub async fn publish(
     api.patch(names::USHER, &params, &Patch::<()>::Json(patch)).await.map(|_| ())
 }
 
+/// Does the refusal only say that the configuration is not the one that was looked at?
+pub fn is_outdated(status: &kube::core::Status) -> bool {
+    status.code == 422 && status.message.contains("/metadata/resourceVersion")
+}
+
 fn entries(configuration: &DynamicObject) -> &[Value] {
     configuration.data["webhooks"].as_array().map_or(&[], Vec::as_slice)
 }

@@ -1,6 +1,7 @@
 //! Keeps the certificates of one replica: serves what the Secret holds, makes it when it is missing, and takes part in
 //! rotations. Runs for ever; whatever fails is tried again.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use kube::runtime::{WatchStreamExt as _, watcher};
 use kube::{Api, Client};
 
 use super::bundle;
-use super::material::make;
+use super::material::{covers, make};
 use super::secret::{read, write};
 use super::stage::{Material, Plan, Sight};
 use crate::names;
@@ -24,6 +25,10 @@ use crate::serve::tls::{self, Current};
 
 /// Looks that no event asks for: a timer ran out, a client CA changed, a write failed.
 const TICK: Duration = Duration::from_secs(1);
+/// How long one call may take: a keeper that hangs is blind.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Somebody who writes another CA again and again is not outdone more often than this.
+const BETWEEN_WRITES: Duration = Duration::from_secs(1);
 
 /// What a keeper is told.
 #[derive(Clone)]
@@ -61,10 +66,25 @@ enum Error {
     Call(&'static str, String),
     #[error(transparent)]
     Serve(#[from] tls::Error),
+    #[error("{0}")]
+    Watch(String),
+    #[error("there is no namespace {0:?}, where usher keeps its certificate")]
+    NoNamespace(String),
+    #[error(
+        "the Secret {} cannot be changed (immutable, or of another type): delete it, usher makes it anew",
+        names::CERTIFICATE_SECRET
+    )]
+    Stuck,
 }
 
 fn call(what: &'static str) -> impl Fn(kube::Error) -> Error {
     move |error| Error::Call(what, error.to_string())
+}
+
+/// A call that does not hang.
+async fn soon<T>(calling: impl Future<Output = Result<T, kube::Error>>) -> Result<T, kube::Error> {
+    let late = || kube::Error::Service("no answer in time".into());
+    tokio::time::timeout(PATIENCE, calling).await.unwrap_or_else(|_| Err(late()))
 }
 
 /// The Secret as last seen.
@@ -86,6 +106,14 @@ struct State {
     configurations: [Configuration; 2],
     /// Since when every configuration carries the bundle.
     published: Option<(String, Instant)>,
+    /// When the Secret was last read or seen: a watch can be dead without anybody noticing.
+    read_at: Instant,
+    /// When each configuration was last written.
+    written_at: [Option<Instant>; 2],
+    /// What a watch last complained about.
+    complaint: Option<String>,
+    /// Made for an empty cluster, until somebody's is stored.
+    made: Option<Material>,
 }
 
 /// One of the two webhook configurations as last seen.
@@ -101,6 +129,7 @@ enum Configuration {
 enum Event {
     Secret(Option<Secret>),
     Configuration(usize, Option<DynamicObject>),
+    Complaint(String),
     Tick,
 }
 
@@ -112,12 +141,17 @@ impl Keeper {
             memory: None,
             configurations: [Configuration::Unknown, Configuration::Unknown],
             published: None,
+            read_at: Instant::now(),
+            written_at: [None, None],
+            complaint: None,
+            made: None,
         };
         let mut events = self.events();
         let mut failing = false;
         while let Some(event) = events.next().await {
             state.take(event);
-            match self.act(&mut state).await {
+            let acted = self.act(&mut state).await;
+            match acted.and_then(|()| state.complaint.take().map_or(Ok(()), |text| Err(Error::Watch(text)))) {
                 Ok(()) => {
                     failing = false;
                     note(&self.troubles.certificate, String::new());
@@ -135,13 +169,17 @@ impl Keeper {
 
     fn events(&self) -> BoxStream<'static, Event> {
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
-        let secret = watcher::watch_object(secrets, names::CERTIFICATE_SECRET)
-            .default_backoff()
-            .filter_map(|seen| async { seen.ok().map(Event::Secret) });
+        let secret = watcher::watch_object(secrets, names::CERTIFICATE_SECRET).default_backoff().map(
+            |seen| match seen {
+                Ok(seen) => Event::Secret(seen),
+                Err(error) => Event::Complaint(format!("watching the certificate Secret: {error}")),
+            },
+        );
         let configuration = |index: usize| {
             let api = bundle::api(&self.client, bundle::KINDS[index]);
-            watcher::watch_object(api, names::USHER).default_backoff().filter_map(move |seen| async move {
-                seen.ok().map(|seen| Event::Configuration(index, seen))
+            watcher::watch_object(api, names::USHER).default_backoff().map(move |seen| match seen {
+                Ok(seen) => Event::Configuration(index, seen),
+                Err(error) => Event::Complaint(format!("watching the webhook configurations: {error}")),
             })
         };
         let every = TICK.min(self.overlap / 2).max(Duration::from_millis(50));
@@ -159,6 +197,11 @@ impl Keeper {
     }
 
     async fn act(&self, state: &mut State) -> Result<(), Error> {
+        if state.read_at.elapsed() > (self.overlap / 3).max(TICK) {
+            let api: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
+            let found = soon(api.get_opt(names::CERTIFICATE_SECRET)).await;
+            state.take(Event::Secret(found.map_err(call("reading the certificate Secret"))?));
+        }
         match &state.secret {
             Known::Nothing => Err(Error::Call("reading the certificate Secret", "no answer yet".to_owned())),
             Known::Absent => self.put(state, None).await,
@@ -177,22 +220,35 @@ impl Keeper {
     /// Makes the Secret, or puts back what this replica still knows; then with a new CA, for who deletes a key wants
     /// another one.
     async fn put(&self, state: &mut State, version: Option<String>) -> Result<(), Error> {
-        let material = match &state.memory {
-            Some(known) => Material { rotate: true, ..known.clone() },
-            None => Material::first(make(&self.names)?),
+        let material = match (&state.memory, &state.made) {
+            (Some(known), _) => Material { rotate: true, ..known.clone() },
+            (None, Some(made)) => made.clone(),
+            (None, None) => {
+                let made = Material::first(make(&self.names)?);
+                state.made = Some(made.clone());
+                made
+            }
         };
-        tracing::warn!(restored = state.memory.is_some(), "writing the certificate Secret");
         let api: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
         let secret = write(&self.namespace, &material, version.as_deref());
+        let is_new = version.is_none();
         let written = match version {
-            None => api.create(&PostParams::default(), &secret).await,
-            Some(_) => api.replace(names::CERTIFICATE_SECRET, &PostParams::default(), &secret).await,
+            None => soon(api.create(&PostParams::default(), &secret)).await,
+            Some(_) => soon(api.replace(names::CERTIFICATE_SECRET, &PostParams::default(), &secret)).await,
         };
         match written {
             // Seen at once, so that this replica does not have to wait for its own watch.
-            Ok(stored) => state.take(Event::Secret(Some(stored))),
+            Ok(stored) => {
+                tracing::warn!(restored = state.memory.is_some(), "the certificate Secret was written");
+                state.take(Event::Secret(Some(stored)));
+            }
             // Another replica was faster; the watch brings its Secret.
-            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => return Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 409 => return Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 404 && is_new => {
+                return Err(Error::NoNamespace(self.namespace.clone()));
+            }
+            Err(kube::Error::Api(status)) if status.code == 404 => return Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 422 && !is_new => return Err(Error::Stuck),
             Err(error) => return Err(call("writing the certificate Secret")(error)),
         }
         if let Known::Good { material, .. } = &state.secret {
@@ -237,14 +293,19 @@ impl Keeper {
                 continue;
             }
             complete = false;
+            if state.written_at[index].is_some_and(|written| written.elapsed() < self.between_writes()) {
+                continue;
+            }
             if !self.is_newest(version).await? {
                 return Ok(());
             }
+            state.written_at[index] = Some(Instant::now());
             let api = bundle::api(&self.client, bundle::KINDS[index]);
-            match bundle::publish(&api, configuration, &bundle).await {
+            match soon(bundle::publish(&api, configuration, &bundle)).await {
                 Ok(()) => tracing::info!(kind = bundle::KINDS[index], "caBundle written"),
                 // It changed, or another replica has written it: the watch tells.
-                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409 | 422) => {}
+                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
+                Err(kube::Error::Api(status)) if bundle::is_outdated(&status) => {}
                 Err(error) => return Err(call("writing the caBundle")(error)),
             }
         }
@@ -256,9 +317,13 @@ impl Keeper {
         Ok(())
     }
 
+    fn between_writes(&self) -> Duration {
+        BETWEEN_WRITES.min(self.overlap / 2)
+    }
+
     async fn is_newest(&self, version: &str) -> Result<bool, Error> {
         let api: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
-        let found = api.get_opt(names::CERTIFICATE_SECRET).await;
+        let found = soon(api.get_opt(names::CERTIFICATE_SECRET)).await;
         let found = found.map_err(call("reading the certificate Secret"))?;
         Ok(found.is_some_and(|found| found.metadata.resource_version.as_deref() == Some(version)))
     }
@@ -268,11 +333,8 @@ impl Keeper {
         let sight = Sight {
             unchanged_for: since.elapsed(),
             published_for: state.published.as_ref().map(|(_, since)| since.elapsed()),
-            is_due: self
-                .current
-                .load()
-                .as_ref()
-                .is_some_and(|current| current.is_due(jiff::Timestamp::now())),
+            is_due: !covers(&material.serving.certificate, &self.names)
+                || self.current.load().as_ref().is_some_and(|current| current.is_due(jiff::Timestamp::now())),
         };
         let next = match material.plan(sight, self.overlap) {
             Plan::Wait => return Ok(()),
@@ -283,7 +345,7 @@ impl Keeper {
         tracing::info!(step = ?material.plan(sight, self.overlap), "certificate rotation");
         let api: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
         let secret = write(&self.namespace, &next, Some(version));
-        match api.replace(names::CERTIFICATE_SECRET, &PostParams::default(), &secret).await {
+        match soon(api.replace(names::CERTIFICATE_SECRET, &PostParams::default(), &secret)).await {
             Ok(stored) => {
                 state.take(Event::Secret(Some(stored)));
                 if let Known::Good { material, .. } = &state.secret {
@@ -301,17 +363,23 @@ impl State {
     fn take(&mut self, event: Event) {
         match event {
             Event::Tick => {}
+            Event::Complaint(text) => self.complaint = Some(text),
             Event::Configuration(index, seen) => {
                 let seen = seen.map(|seen| Configuration::There(Box::new(seen)));
                 self.configurations[index] = seen.unwrap_or(Configuration::Absent);
             }
-            Event::Secret(None) => self.secret = Known::Absent,
+            Event::Secret(None) => {
+                self.read_at = Instant::now();
+                self.secret = Known::Absent;
+            }
             Event::Secret(Some(secret)) => {
+                self.read_at = Instant::now();
                 let version = secret.metadata.resource_version.clone().unwrap_or_default();
                 match read(&secret) {
                     None => self.secret = Known::Unusable { version },
                     Some(material) => {
                         self.memory = Some(material.clone());
+                        self.made = None;
                         // Only a change of the content begins a new stage.
                         let since = match &self.secret {
                             Known::Good { material: known, since, .. } if **known == material => *since,

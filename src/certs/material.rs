@@ -4,6 +4,9 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose,
 };
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::ParsedCertificate;
 use time::{Duration, OffsetDateTime};
 
 use crate::model::secret_text::SecretText;
@@ -72,4 +75,41 @@ pub fn make(names: &[String]) -> Result<Made, rcgen::Error> {
         authority: authority_certificate.pem(),
         pair: Pair { certificate: certificate.pem(), key: SecretText::from(key.serialize_pem()) },
     })
+}
+
+/// Is this certificate signed by this CA? The chain's first one is looked at.
+pub fn is_signed_by(certificate: &str, authority: &str) -> bool {
+    let read = |pem: &str| CertificateDer::from_pem_slice(pem.as_bytes()).ok();
+    let (Some(leaf), Some(authority)) = (read(certificate), read(authority)) else { return false };
+    let (Ok((_, leaf)), Ok((_, authority))) =
+        (x509_parser::parse_x509_certificate(&leaf), x509_parser::parse_x509_certificate(&authority))
+    else {
+        return false;
+    };
+    leaf.verify_signature(Some(authority.public_key())).is_ok()
+}
+
+/// Is this certificate for all these names and addresses?
+pub fn covers(certificate: &str, names: &[String]) -> bool {
+    let Ok(leaf) = CertificateDer::from_pem_slice(certificate.as_bytes()) else { return false };
+    let Ok(leaf) = ParsedCertificate::try_from(&leaf) else { return false };
+    let is_for = |name: ServerName<'_>| rustls::client::verify_server_name(&leaf, &name).is_ok();
+    names.iter().all(|name| ServerName::try_from(name.as_str()).is_ok_and(is_for))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leaf_is_of_its_own_ca_and_for_its_own_names() {
+        let names = service_names("usher-system");
+        let (made, other) = (make(&names).unwrap(), make(&["127.0.0.1".to_owned()]).unwrap());
+        assert!(is_signed_by(&made.pair.certificate, &made.authority));
+        assert!(!is_signed_by(&made.pair.certificate, &other.authority));
+        assert!(!is_signed_by("", &made.authority) && !is_signed_by(&made.pair.certificate, "x"));
+        assert!(covers(&made.pair.certificate, &names));
+        assert!(!covers(&made.pair.certificate, &["127.0.0.1".to_owned()]));
+        assert!(covers(&other.pair.certificate, &["127.0.0.1".to_owned()]));
+    }
 }

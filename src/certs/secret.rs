@@ -8,7 +8,7 @@ use kube::api::ObjectMeta;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
-use super::material::Pair;
+use super::material::{Pair, is_signed_by};
 use super::stage::Material;
 use crate::model::secret_text::SecretText;
 use crate::names;
@@ -28,14 +28,14 @@ pub fn read(secret: &Secret) -> Option<Material> {
         is_usable(&pair).then_some(pair)
     };
     let trusted = split(&text(TRUSTED)?);
+    // Half of a next pair, or one that cannot be used, must not look like a rotation that is over.
+    let staged = [NEXT_CERTIFICATE, NEXT_KEY].iter().any(|key| data.contains_key(*key));
+    let next = if staged { Some(pair(NEXT_CERTIFICATE, NEXT_KEY)?) } else { None };
     let rotate = secret.metadata.annotations.as_ref().is_some_and(|all| all.contains_key(names::ROTATE));
-    let material = Material {
-        trusted,
-        serving: pair(CERTIFICATE, KEY)?,
-        next: pair(NEXT_CERTIFICATE, NEXT_KEY),
-        rotate,
-    };
-    (!material.trusted.is_empty()).then_some(material)
+    let material = Material { trusted, serving: pair(CERTIFICATE, KEY)?, next, rotate };
+    let is_trusted =
+        |pair: &Pair| material.trusted.iter().any(|authority| is_signed_by(&pair.certificate, authority));
+    (is_trusted(&material.serving) && material.next.as_ref().is_none_or(is_trusted)).then_some(material)
 }
 
 /// Does the key belong to the certificate?
@@ -95,6 +95,35 @@ mod tests {
         }
         let asked = Material { rotate: true, ..one };
         assert!(read(&write("usher-system", &asked, None)).unwrap().rotate);
+    }
+
+    /// Replicas of two versions share the Secret during an upgrade.
+    #[test]
+    fn the_form_of_the_secret_is_stable() {
+        let staged = Material::first(make(&["localhost".to_owned()]).unwrap())
+            .staged(make(&["localhost".to_owned()]).unwrap());
+        let secret = write("usher-system", &staged, None);
+        let keys: Vec<&str> = secret.data.as_ref().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["ca.crt", "next-tls.crt", "next-tls.key", "tls.crt", "tls.key"]);
+        assert_eq!(secret.type_.as_deref(), Some("kubernetes.io/tls"));
+        assert_eq!(secret.metadata.name.as_deref(), Some("usher-certificate"));
+    }
+
+    #[test]
+    fn half_a_rotation_is_not_read() {
+        let made = || make(&["localhost".to_owned()]).unwrap();
+        let staged = write("usher-system", &Material::first(made()).staged(made()), None);
+        assert!(read(&staged).is_some());
+        let mut half = staged.clone();
+        half.data.as_mut().unwrap().remove("next-tls.key");
+        assert_eq!(read(&half), None);
+        let mut broken = staged.clone();
+        broken.data.as_mut().unwrap().insert("next-tls.key".to_owned(), ByteString(b"x".to_vec()));
+        assert_eq!(read(&broken), None);
+        // A CA that signed nothing of it.
+        let mut foreign = staged;
+        foreign.data.as_mut().unwrap().insert("ca.crt".to_owned(), ByteString(made().authority.into_bytes()));
+        assert_eq!(read(&foreign), None);
     }
 
     #[test]

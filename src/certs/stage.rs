@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::material::{Made, Pair};
+use super::material::{Made, Pair, is_signed_by};
 
 /// What the Secret holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum Plan {
     Stage,
     /// Serve the new leaf.
     Switch,
-    /// Trust only the newest CA.
+    /// Trust only the CA of what is served.
     Retire,
 }
 
@@ -85,10 +85,11 @@ impl Material {
         Self { serving, next: None, ..self.clone() }
     }
 
-    /// Only the newest CA is trusted.
+    /// Only the CA of what is served is trusted.
     #[must_use]
     pub fn retired(&self) -> Self {
-        Self { trusted: self.trusted.iter().take(1).cloned().collect(), ..self.clone() }
+        let signs = |authority: &&String| is_signed_by(&self.serving.certificate, authority);
+        Self { trusted: self.trusted.iter().filter(signs).cloned().collect(), ..self.clone() }
     }
 }
 
@@ -136,6 +137,9 @@ mod tests {
         let four = three.retired();
         assert_eq!(four.trusted, [second.authority]);
         assert_eq!(four.plan(sight(0, None, false), OVERLAP), Plan::Wait);
+        // Somebody took the staged pair away: the CA of what is served stays.
+        let given_up = Material { next: None, ..two };
+        assert_eq!(given_up.retired().trusted, [first.authority]);
     }
 
     #[test]

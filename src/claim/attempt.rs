@@ -299,6 +299,52 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_that_was_absent_remembers_nothing_so_the_list_is_read_again() {
+        let mut attempt = attempt("b", "u2", false);
+        attempt.begin();
+        attempt.reply(Reply::Listed(Vec::new()), at(0), GRACE);
+        assert!(matches!(attempt.reply(Reply::Lease(None), at(0), GRACE), Step::Call(Call::Create(_))));
+        assert_eq!(attempt.reply(Reply::Written, at(0), GRACE), Step::Call(Call::List));
+        let (uid, resource_version) = ("u1".to_owned(), "3".to_owned());
+        let landed = Seen { name: "a".into(), uid, resource_version, is_live: true, rivals: true };
+        let step = attempt.reply(Reply::Listed(vec![landed]), at(0), GRACE);
+        assert_eq!(step, Step::Done(Outcome::Held("a".into())));
+    }
+
+    /// Case 54: a claims every 20 s and never lands, b tries every 20 s as well.
+    #[test]
+    fn a_name_that_claims_for_ever_does_not_keep_others_out_for_ever() {
+        let mut lease: Option<(Claim, u64)> = None;
+        let mut claim = |name: &str, now: i64| -> bool {
+            let mut attempt = attempt(name, &format!("{name}-{now}"), false);
+            let mut step = attempt.begin();
+            loop {
+                let reply = match step {
+                    Step::Done(outcome) => return outcome == Outcome::Granted,
+                    Step::Call(Call::List) => Reply::Listed(Vec::new()),
+                    Step::Call(Call::ReadHolder(_)) => Reply::Holder(None),
+                    Step::Call(Call::ReadLease) => {
+                        Reply::Lease(lease.clone().map(|(claim, version)| (claim, version.to_string())))
+                    }
+                    Step::Call(Call::Create(claim) | Call::Replace(claim, _)) => {
+                        let version = lease.as_ref().map_or(1, |(_, version)| version + 1);
+                        lease = Some((claim, version));
+                        Reply::Written
+                    }
+                };
+                step = attempt.reply(reply, at(now), GRACE);
+            }
+        };
+        let admitted = (0..).step_by(20).find(|now| {
+            claim("a", *now);
+            claim("b", now + 10)
+        });
+        let admitted = admitted.unwrap();
+        assert!(admitted <= 5 * GRACE.as_secs(), "b was admitted only after {admitted} s");
+        assert!(admitted > 3 * GRACE.as_secs(), "an open claim was not respected");
+    }
+
+    #[test]
     fn lost_swaps_are_tried_again_a_few_times() {
         let mut attempt = attempt("b", "u2", false);
         attempt.begin();

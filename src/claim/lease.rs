@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::fate::{Claim, Origin, Phase};
+use crate::cluster::micro_time;
 use crate::names;
 
 /// Reads the claim of a Lease.
@@ -33,8 +34,6 @@ pub fn read(lease: &Value) -> Claim {
 
 /// The Lease of a claim; with a version it replaces just that one.
 pub fn write(namespace: &str, name: &str, claim: &Claim, version: Option<&str>) -> Value {
-    // The API server wants exactly six digits.
-    let time = |at: Timestamp| at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string();
     let from = match &claim.origin {
         Origin::Create => "",
         Origin::Update(version) => version,
@@ -59,8 +58,8 @@ pub fn write(namespace: &str, name: &str, claim: &Claim, version: Option<&str>) 
         },
         "spec": {
             "holderIdentity": claim.holder,
-            "acquireTime": time(claim.acquired),
-            "renewTime": time(claim.renewed),
+            "acquireTime": micro_time(claim.acquired),
+            "renewTime": micro_time(claim.renewed),
         }
     });
     if let Some(version) = version {
@@ -85,6 +84,42 @@ mod tests {
             assert_eq!(read(&lease), claim);
             assert_eq!(lease["spec"]["renewTime"], "2026-01-10T10:00:00.000123Z");
         }
+    }
+
+    /// Replicas of two versions work side by side during an upgrade: what one writes the other must read.
+    #[test]
+    fn the_form_of_a_claim_is_stable() {
+        let written = json!({
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {
+                "name": "uptime-default-account",
+                "namespace": "usher-system",
+                "labels": {"usher.dev/claim": "true"},
+                "annotations": {
+                    "usher.dev/claim-uid": "u1",
+                    "usher.dev/claim-from": "17",
+                    "usher.dev/claim-phase": "confirmed",
+                    "usher.dev/claim-overlap": "false"
+                }
+            },
+            "spec": {
+                "holderIdentity": "main",
+                "acquireTime": "2026-01-10T10:00:00.000000Z",
+                "renewTime": "2026-01-10T10:00:01.500000Z"
+            }
+        });
+        let claim = Claim {
+            holder: "main".into(),
+            uid: "u1".into(),
+            origin: Origin::Update("17".into()),
+            phase: Phase::Confirmed,
+            overlap: false,
+            acquired: "2026-01-10T10:00:00Z".parse().unwrap(),
+            renewed: "2026-01-10T10:00:01.5Z".parse().unwrap(),
+        };
+        assert_eq!(read(&written), claim);
+        assert_eq!(write("usher-system", "uptime-default-account", &claim, None), written);
     }
 
     #[test]

@@ -96,11 +96,13 @@ impl std::fmt::Debug for Pending {
     }
 }
 
-/// The claim that an admitted request needs; nothing for nearly all of them.
+/// The claim that an admitted request needs; nothing for nearly all of them. An old object that is not known had nothing
+/// on.
 pub fn needed<K: Kind>(
     kind: &'static KindInfo,
     object: &Object<K::Spec>,
     old: Option<&Object<K::Spec>>,
+    origin: Origin,
     dry_run: bool,
     door: &Door,
     facts: &Facts<'_>,
@@ -114,7 +116,6 @@ pub fn needed<K: Kind>(
         return None;
     }
     let scope = (single.scope)(&object.spec, facts);
-    let origin = old.map_or(Origin::Create, |old| Origin::Update(old.metadata.resource_version.clone()));
     let attempt = Attempt::new(
         lease_name(single.lease, &scope),
         object.metadata.name.clone(),

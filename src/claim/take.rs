@@ -8,7 +8,8 @@ use kube::Client;
 use serde_json::Value;
 
 use super::attempt::{Call, Outcome, Reply, Step};
-use super::{Pending, lease};
+use super::{Pending, Seen, lease};
+use crate::cluster::send;
 use crate::kinds::KindInfo;
 
 /// The whole step. The API server waits 10 s for kinds with a claim.
@@ -31,6 +32,9 @@ pub enum Error {
         /// Its group.
         group: String,
     },
+    /// usher's own namespace is missing.
+    #[error("there is no namespace {0:?}, where usher keeps its claims")]
+    NoNamespace(String),
     /// A call failed; whether a write took place is not known.
     #[error("the API server failed: {0}")]
     Failed(String),
@@ -39,7 +43,7 @@ pub enum Error {
 impl Error {
     /// Is it worth trying again soon?
     pub fn is_transient(&self) -> bool {
-        !matches!(self, Self::Forbidden { .. })
+        !matches!(self, Self::Forbidden { .. } | Self::NoNamespace(_))
     }
 
     /// A word for metrics.
@@ -47,6 +51,7 @@ impl Error {
         match self {
             Self::Slow => "slow",
             Self::Forbidden { .. } => "forbidden",
+            Self::NoNamespace(_) => "no_namespace",
             Self::Failed(_) => "failed",
         }
     }
@@ -67,7 +72,7 @@ impl std::fmt::Debug for Claims {
 }
 
 /// The parts of a request to the API server.
-pub(super) struct Ask {
+struct Ask {
     verb: &'static str,
     method: &'static str,
     group: String,
@@ -92,59 +97,58 @@ impl Claims {
 
     async fn run(&self, pending: &Pending) -> Result<Outcome, Error> {
         let mut attempt = pending.attempt.clone();
-        let lease_name = attempt.lease.clone();
         let mut step = attempt.begin();
         loop {
             let call = match step {
                 Step::Done(outcome) => return Ok(outcome),
                 Step::Call(call) => call,
             };
-            let reply = match call {
-                Call::List => {
-                    let list = self.ask(object(pending.kind, "list", "")).await?;
-                    let items = list.as_ref().and_then(|list| list["items"].as_array());
-                    // No list at all (the kind is not installed) cannot be: the object under review is of the kind.
-                    let items = items.ok_or_else(|| Error::Failed("the list has no items".to_owned()))?;
-                    Reply::Listed(items.iter().map(|item| (pending.look)(item)).collect())
-                }
-                // A Lease without a holder has nobody to look at.
-                Call::ReadHolder(name) if name.is_empty() => Reply::Holder(None),
-                Call::ReadHolder(name) => {
-                    let found = self.ask(object(pending.kind, "get", &name)).await?;
-                    Reply::Holder(found.map(|found| (pending.look)(&found)))
-                }
-                Call::ReadLease => Reply::Lease(self.read(&lease_name).await?),
-                Call::Create(claim) => {
-                    let body = lease::write(&self.namespace, &lease_name, &claim, None);
-                    self.write(self.lease("create", "", Some(body))).await?
-                }
-                Call::Replace(claim, version) => {
-                    let body = lease::write(&self.namespace, &lease_name, &claim, Some(&version));
-                    self.write(self.lease("update", &lease_name, Some(body))).await?
-                }
-            };
+            let reply = self.call(call, pending.kind, &pending.attempt.lease, &*pending.look).await?;
             step = attempt.reply(reply, Timestamp::now(), self.grace);
         }
     }
 
+    /// Makes one call of a procedure.
+    pub(super) async fn call(
+        &self,
+        call: Call,
+        kind: &KindInfo,
+        lease: &str,
+        look: &(dyn Fn(&Value) -> Seen + Send + Sync),
+    ) -> Result<Reply, Error> {
+        Ok(match call {
+            Call::List => {
+                let list = self.ask(object(kind, "list", "")).await?;
+                let items = list.as_ref().and_then(|list| list["items"].as_array());
+                // No list at all (the kind is not installed) cannot be: the object under review is of the kind.
+                let items = items.ok_or_else(|| Error::Failed("the list has no items".to_owned()))?;
+                Reply::Listed(items.iter().map(look).collect())
+            }
+            // A Lease without a holder has nobody to look at.
+            Call::ReadHolder(name) if name.is_empty() => Reply::Holder(None),
+            Call::ReadHolder(name) => {
+                let found = self.ask(object(kind, "get", &name)).await?;
+                Reply::Holder(found.as_ref().map(look))
+            }
+            Call::ReadLease => Reply::Lease(self.read(lease).await?),
+            Call::Create(claim) => {
+                let body = lease::write(&self.namespace, lease, &claim, None);
+                self.write(self.lease("create", "", Some(body))).await?
+            }
+            Call::Replace(claim, version) => {
+                let body = lease::write(&self.namespace, lease, &claim, Some(&version));
+                self.write(self.lease("update", lease, Some(body))).await?
+            }
+        })
+    }
+
     /// A claim and its version.
-    pub(super) async fn read(&self, name: &str) -> Result<Option<(super::fate::Claim, String)>, Error> {
+    async fn read(&self, name: &str) -> Result<Option<(super::fate::Claim, String)>, Error> {
         let found = self.ask(self.lease("get", name, None)).await?;
         Ok(found.map(|found| {
             let version = found["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
             (lease::read(&found), version)
         }))
-    }
-
-    /// Replaces a claim, if it still has this version; false when somebody was faster.
-    pub(super) async fn replace(
-        &self,
-        name: &str,
-        claim: &super::fate::Claim,
-        version: &str,
-    ) -> Result<bool, Error> {
-        let body = lease::write(&self.namespace, name, claim, Some(version));
-        Ok(self.write(self.lease("update", name, Some(body))).await? == Reply::Written)
     }
 
     fn lease(&self, verb: &'static str, name: &str, body: Option<Value>) -> Ask {
@@ -166,12 +170,19 @@ impl Claims {
     async fn write(&self, ask: Ask) -> Result<Reply, Error> {
         match self.send(&ask).await {
             Ok(_) => Ok(Reply::Written),
-            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(Reply::Conflict),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(Reply::Conflict),
+            // Gone meanwhile. Of a creation it means that there is no such namespace, which trying again does not help.
+            Err(kube::Error::Api(status)) if status.code == 404 && ask.verb == "update" => {
+                Ok(Reply::Conflict)
+            }
+            Err(kube::Error::Api(status)) if status.code == 404 => {
+                Err(Error::NoNamespace(self.namespace.clone()))
+            }
             Err(error) => Err(failure(&ask, error)),
         }
     }
 
-    pub(super) async fn ask(&self, ask: Ask) -> Result<Option<Value>, Error> {
+    async fn ask(&self, ask: Ask) -> Result<Option<Value>, Error> {
         match self.send(&ask).await {
             Ok(value) => Ok(Some(value)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
@@ -180,19 +191,12 @@ impl Claims {
     }
 
     async fn send(&self, ask: &Ask) -> Result<Value, kube::Error> {
-        let body = ask.body.as_ref().map(|body| body.to_string().into_bytes()).unwrap_or_default();
-        let request = http::Request::builder()
-            .method(ask.method)
-            .uri(&ask.path)
-            .header(http::header::CONTENT_TYPE, "application/json")
-            .body(body)
-            .map_err(kube::Error::HttpError)?;
-        self.client.request(request).await
+        send(&self.client, ask.method, &ask.path, ask.body.as_ref()).await
     }
 }
 
 /// A read of the kind's objects, all or one.
-pub(super) fn object(kind: &KindInfo, verb: &'static str, name: &str) -> Ask {
+fn object(kind: &KindInfo, verb: &'static str, name: &str) -> Ask {
     let base = format!("/apis/{}/{}/{}", kind.group, kind.storage_version(), kind.plural);
     Ask {
         verb,

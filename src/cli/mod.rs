@@ -37,7 +37,7 @@ pub enum Error {
     Write(#[from] std::io::Error),
     /// Finalizers cannot be taken away.
     #[error("releasing objects: {0}")]
-    Release(String),
+    Release(#[from] crate::reconcile::release::Error),
     /// Wrong usage that clap cannot see.
     #[error("{0}")]
     Usage(String),

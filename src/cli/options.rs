@@ -172,7 +172,7 @@ options! {
         /// With --cert-mode self: more names or addresses of the certificate than the Service's, comma-separated
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         tls_names: Vec<String>,
-        /// With --cert-mode self: how long both CAs are trusted before and after a new certificate is served [default: 1m]
+        /// With --cert-mode self: how long both CAs are trusted before and after a new certificate is served; at least 30s [default: 5m]
         #[arg(long, value_name = "DURATION", value_parser = parse_setting)]
         tls_overlap: Span,
         /// How long reviews are taken after SIGTERM, while the Service forgets this replica [default: 5s, standalone 0s]

@@ -27,7 +27,7 @@ pub(super) fn run(command: Release) -> Result<ExitCode, Error> {
         let found = Cluster::find(command.kubeconfig.as_deref(), command.context.as_deref(), None).await;
         let client = found.and_then(|cluster| cluster.client("release"));
         let client = client.map_err(|error| Error::Usage(error.to_string()))?;
-        release::release(&client).await.map_err(|error| Error::Release(error.to_string()))
+        release::release(&client).await.map_err(Error::from)
     })?;
     for object in &freed {
         let place =

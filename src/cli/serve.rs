@@ -19,6 +19,8 @@ use crate::serve::limits::MOST_IN_FLIGHT;
 use crate::serve::run::{Certificates, Config, Mode};
 use crate::serve::tls::Files;
 
+/// A replica reads the Secret three times in it, and a call may take 10 s.
+const LEAST_OVERLAP: Duration = Duration::from_secs(30);
 /// Where cert-manager's Secret is mounted.
 const CERT_MANAGER_DIRECTORY: &str = "/etc/usher/tls";
 
@@ -109,11 +111,7 @@ fn certificates(serve: &ServeOptions, standalone: bool) -> Result<Certificates, 
             // Made once here so that a name that cannot be used is told at the start.
             crate::certs::material::make(&names)
                 .map_err(|error| Error::Usage(format!("--tls-names: {error}")))?;
-            Ok(Certificates::Own(OwnCertificates {
-                names,
-                overlap: duration(serve.tls_overlap, 60),
-                client_ca,
-            }))
+            Ok(Certificates::Own(OwnCertificates { names, overlap: overlap(serve.tls_overlap)?, client_ca }))
         }
         Some(CertMode::Files) => match (&serve.tls_cert_file, &serve.tls_key_file) {
             (Some(certificate), Some(key)) => Ok(Certificates::Files(Files {
@@ -135,6 +133,15 @@ fn certificates(serve: &ServeOptions, standalone: bool) -> Result<Certificates, 
             }))
         }
     }
+}
+
+/// Long enough for every API server and every replica to see what has changed.
+fn overlap(given: Option<Span>) -> Result<Duration, Error> {
+    let overlap = duration(given, 300);
+    if overlap < LEAST_OVERLAP {
+        return Err(Error::Usage(format!("--tls-overlap must be at least {} s", LEAST_OVERLAP.as_secs())));
+    }
+    Ok(overlap)
 }
 
 fn duration(given: Option<Span>, otherwise: u64) -> Duration {

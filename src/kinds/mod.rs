@@ -5,6 +5,7 @@
 //! [`TABLE`]. Nothing in a kind's folder knows that doors exist.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::ApiResource;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -159,6 +160,22 @@ impl KindInfo {
     /// The stored version.
     pub fn storage_version(&self) -> &'static str {
         self.versions.first().copied().unwrap_or_default()
+    }
+
+    /// `group/version` of the stored version.
+    pub fn api_version(&self) -> String {
+        format!("{}/{}", self.group, self.storage_version())
+    }
+
+    /// The kind, as kube names it.
+    pub fn api_resource(&self) -> ApiResource {
+        ApiResource {
+            group: self.group.to_owned(),
+            version: self.storage_version().to_owned(),
+            api_version: self.api_version(),
+            kind: self.kind.to_owned(),
+            plural: self.plural.to_owned(),
+        }
     }
 
     /// Kind in lower case: the last part of its routes, its metrics label.

@@ -25,7 +25,7 @@ pub enum Target {
     },
 }
 
-/// Both configurations. With cert-manager they say where their CA comes from;.
+/// Both configurations. With cert-manager they say where their CA comes from.
 pub fn configurations(target: &Target, ca_bundle: Option<&str>, certificates: Certificates) -> Vec<Value> {
     let mut validating = Vec::new();
     let mut mutating = Vec::new();
@@ -111,7 +111,7 @@ fn entry(
 fn client_config(target: &Target, ca_bundle: Option<&str>, path: &str) -> Value {
     let mut client = match target {
         Target::Service { namespace } => {
-            json!({"service": {"name": "usher", "namespace": namespace, "path": path, "port": 443}})
+            json!({"service": {"name": names::USHER, "namespace": namespace, "path": path, "port": 443}})
         }
         Target::Url { base } => json!({"url": format!("{}{path}", base.trim_end_matches('/'))}),
     };

@@ -86,6 +86,15 @@ pub struct SubsystemLabels {
     pub reason: &'static str,
 }
 
+/// A kind that the View watches, and how far that is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct WatchLabels {
+    /// The kind.
+    pub kind: &'static str,
+    /// waiting, synced, absent or denied.
+    pub state: &'static str,
+}
+
 /// All metrics of a server.
 #[derive(Debug)]
 pub struct Metrics {
@@ -102,6 +111,8 @@ pub struct Metrics {
     pub reconciles: Family<ReconcileLabels, Counter>,
     /// Status writes.
     pub status_writes: Family<KindLabel, Counter>,
+    /// 1 for the state that holds.
+    pub watches: Family<WatchLabels, Gauge>,
     /// 1 for the reason that holds.
     pub subsystems: Family<SubsystemLabels, Gauge>,
     /// Claims and how they ended.
@@ -144,6 +155,7 @@ impl Default for Metrics {
             reconciles: Family::default(),
             status_writes: Family::default(),
             subsystems: Family::default(),
+            watches: Family::default(),
             claims: Family::default(),
             in_flight: Gauge::default(),
             shed: Counter::default(),
@@ -169,6 +181,7 @@ impl Default for Metrics {
             "1 for the reason that holds; the empty reason means enabled",
             metrics.subsystems.clone(),
         );
+        registry.register("watches", "1 for the state of each watch", metrics.watches.clone());
         registry.register("claims", "Claims by outcome", metrics.claims.clone());
         registry.register("admission_in_flight", "Requests being answered", metrics.in_flight.clone());
         registry.register("admission_shed", "Requests turned away with 429", metrics.shed.clone());

@@ -1,29 +1,36 @@
-//! How long an object that failed waits: doubled each time, with full jitter, so that many that failed together do not
-//! come back together.
+//! How long an object that failed waits: doubled each time, with jitter, so that many that failed together do not come
+//! back together.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The first wait.
 const BASE: Duration = Duration::from_secs(1);
 /// The longest wait.
 const CAP: Duration = Duration::from_mins(5);
 
+/// From here on those that failed long ago are forgotten.
+const MANY: usize = 1024;
+
 /// An object: kind, namespace and name.
 pub type Key = (&'static str, String, String);
 
 /// Objects that failed, and how often in a row.
 #[derive(Debug, Default)]
-pub struct Backoffs(Mutex<HashMap<Key, u32>>);
+pub struct Backoffs(Mutex<HashMap<Key, (u32, Instant)>>);
 
 impl Backoffs {
     /// The wait after one more failure.
     pub fn failed(&self, key: Key) -> Duration {
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = failures.entry(key).or_default();
-        *count += 1;
+        // Objects that failed and are gone come no more.
+        if failures.len() >= MANY {
+            failures.retain(|_, (_, last)| last.elapsed() < CAP * 2);
+        }
+        let (count, last) = failures.entry(key).or_insert_with(|| (0, Instant::now()));
+        (*count, *last) = (*count + 1, Instant::now());
         jittered(ceiling(*count))
     }
 

@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
-use kube::api::{ApiResource, DynamicObject};
+use kube::api::DynamicObject;
 use kube::runtime::controller::{self, Action, Config};
 use kube::runtime::events::EventType;
 use kube::runtime::{Controller, watcher};
@@ -24,10 +24,16 @@ use crate::claim;
 use crate::model::condition::{Condition, ConditionStatus};
 use crate::observe::metrics::{KindLabel, ReconcileLabels};
 use crate::rule::User;
+use crate::view::Standing;
 use crate::view::cluster::{PAGE, status_of};
 
-/// How often an object is judged again although nothing has changed: verdicts may depend on the clock. Costs no call.
+/// How often all objects are judged again although nothing has changed: verdicts may depend on the clock. One timer for
+/// all of them: a timer each would cost as much memory as the object.
 const USUAL: Duration = Duration::from_mins(10);
+/// How long a reconcile may take; what hangs is given up and tried again.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How soon an object is looked at again that could not be judged yet.
+const SOON: Duration = Duration::from_secs(1);
 /// Changes of other objects come in flocks; one new judgement for all of them is enough.
 const SETTLE: Duration = Duration::from_millis(500);
 /// Objects of one kind at once.
@@ -60,9 +66,8 @@ pub fn run<K: Synced>(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> 
 
 /// One signal for every flock of changes in what the kind's rules read.
 fn changes<K: Synced>(context: &Context) -> BoxStream<'static, ()> {
-    let reads = K::INFO.reconciler.as_ref().map(|reconciler| reconciler.reads).unwrap_or_default();
     let feeds = context.view.feeds();
-    let streams = feeds.iter().filter(|feed| reads.contains(&feed.resource().plural)).map(|feed| {
+    let streams = feeds.iter().filter(|feed| reads::<K>().contains(&feed.resource().plural)).map(|feed| {
         let mut receiver = feed.changes();
         receiver.mark_unchanged();
         futures::stream::unfold(receiver, |mut receiver| async move {
@@ -73,28 +78,42 @@ fn changes<K: Synced>(context: &Context) -> BoxStream<'static, ()> {
         })
         .boxed()
     });
-    futures::stream::select_all(streams.collect::<Vec<_>>()).boxed()
+    let usual = futures::stream::unfold((), |()| async {
+        tokio::time::sleep(jittered(USUAL)).await;
+        Some(((), ()))
+    });
+    futures::stream::select_all(streams.chain([usual.boxed()]).collect::<Vec<_>>()).boxed()
 }
 
 async fn reconcile<K: Synced>(stored: Arc<Stored<K>>, context: Arc<Context>) -> Result<Action, Error> {
-    let done = reconcile_once(&stored, &context).await;
+    let done = tokio::time::timeout(PATIENCE, reconcile_once(&stored, &context)).await;
+    let done = done.unwrap_or(Err(Error::Slow));
     let outcome = done.as_ref().err().map_or("ok", Error::label);
     context.metrics.reconciles.get_or_create(&ReconcileLabels { kind: K::INFO.kind, outcome }).inc();
-    let next = done?.unwrap_or(USUAL);
+    let next = done?;
     context.backoffs.succeeded(&key(&stored));
-    Ok(Action::requeue(jittered(next)))
+    Ok(next.map_or_else(Action::await_change, |next| Action::requeue(jittered(next))))
 }
 
 async fn reconcile_once<K: Synced>(stored: &Stored<K>, context: &Context) -> Result<super::Next, Error> {
     if !context.leadership.is_held() {
         return Err(Error::NotLeader);
     }
+    // What is not known yet finds nothing, and "nothing found" must not be told or synced.
+    if !is_view_ready::<K>(context) {
+        return Ok(Some(SOON));
+    }
     let (user, now) = (User::default(), Timestamp::now());
     let facts = facts(context, &user, now);
     let lease = stored.object.as_ref().ok().and_then(|object| claim::lease_of::<K>(object, &facts));
     if let Some(lease) = &lease {
         let confirming = context.claims.confirm(K::INFO, lease, &stored.metadata().name);
-        context.leadership.write(async { confirming.await.map_err(Error::Claim) }).await?;
+        match context.leadership.write(async { confirming.await.map_err(Error::Claim) }).await {
+            Err(Error::NotLeader) => return Err(Error::NotLeader),
+            // It only spares users a wait.
+            Err(error) => tracing::debug!(kind = K::INFO.kind, %error, "not confirmed"),
+            Ok(_) => {}
+        }
     }
     if stored.metadata().is_terminating() {
         return K::release(stored, context).await;
@@ -102,13 +121,26 @@ async fn reconcile_once<K: Synced>(stored: &Stored<K>, context: &Context) -> Res
     let judgement = judge_stored(stored, &facts);
     let wanted = status::conditions(stored, &judgement, now);
     if !status::is_stored(stored, &wanted) {
-        status::apply(stored, &wanted, context).await?;
-        tell(stored, &wanted, context).await?;
+        let written = status::apply(stored, &wanted, context).await?;
+        if written {
+            tell(stored, &wanted, context).await?;
+        }
     }
     match judgement.admitted {
         Some(admitted) => K::sync(admitted, stored, context).await,
         None => Ok(None),
     }
+}
+
+/// Is everything there that the kind's rules read? A kind that usher may not read never will be.
+fn is_view_ready<K: Synced>(context: &Context) -> bool {
+    let feeds = context.view.feeds();
+    let mut read = feeds.iter().filter(|feed| reads::<K>().contains(&feed.resource().plural));
+    read.all(|feed| feed.standing() != Standing::Waiting)
+}
+
+fn reads<K: Synced>() -> &'static [&'static str] {
+    K::INFO.reconciler.as_ref().map(|reconciler| reconciler.reads).unwrap_or_default()
 }
 
 /// Tells what changed: a refusal, its end, a conflict.
@@ -150,7 +182,7 @@ fn key<K: Synced>(stored: &Stored<K>) -> Key {
 fn reference<K: Synced>(stored: &Stored<K>) -> ObjectReference {
     let metadata = stored.metadata();
     ObjectReference {
-        api_version: Some(format!("{}/{}", K::INFO.group, K::INFO.storage_version())),
+        api_version: Some(K::INFO.api_version()),
         kind: Some(K::INFO.kind.to_owned()),
         name: Some(metadata.name.clone()),
         namespace: (!metadata.namespace.is_empty()).then(|| metadata.namespace.clone()),
@@ -162,13 +194,7 @@ fn reference<K: Synced>(stored: &Stored<K>) -> ObjectReference {
 
 /// The kind's objects, for writing.
 pub(super) fn api<K: Synced>(context: &Context, namespace: &str) -> Api<DynamicObject> {
-    let resource = ApiResource {
-        group: K::INFO.group.to_owned(),
-        version: K::INFO.storage_version().to_owned(),
-        api_version: format!("{}/{}", K::INFO.group, K::INFO.storage_version()),
-        kind: K::INFO.kind.to_owned(),
-        plural: K::INFO.plural.to_owned(),
-    };
+    let resource = K::INFO.api_resource();
     match namespace {
         "" => Api::all_with(context.client.0.clone(), &resource),
         namespace => Api::namespaced_with(context.client.0.clone(), namespace, &resource),

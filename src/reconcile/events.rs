@@ -1,4 +1,4 @@
-//! What users should see, as events. Only on a change; the recorder folds repetitions.
+//! What users should see, as events. Only on a change, so each is an event of its own.
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;

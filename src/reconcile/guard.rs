@@ -45,7 +45,23 @@ use crate::kinds::Kind;
 /// }
 /// ```
 ///
-/// Nor does a `sync` take the bare object:
+/// A `sync` takes what the guard admitted:
+///
+/// ```
+/// use usher::kinds::account::Account;
+/// use usher::reconcile::guard::Admitted;
+/// use usher::reconcile::{Context, Synced, stored::Stored};
+///
+/// async fn sync(
+///     object: Admitted<'_, Account>,
+///     stored: &Stored<Account>,
+///     context: &Context,
+/// ) {
+///     let _ = Account::sync(object, stored, context).await;
+/// }
+/// ```
+///
+/// and not the bare object:
 ///
 /// ```compile_fail,E0308
 /// use usher::kinds::account::Account;

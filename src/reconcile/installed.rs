@@ -167,7 +167,11 @@ fn missing(ours: &Value, theirs: &Value, path: &str) -> Option<String> {
 
 /// The rights that the reconciler of a kind cannot do without.
 async fn look_at_rights(client: &Client, kind: &KindInfo) -> Result<Installed, kube::Error> {
-    let rights = [("list", ""), ("watch", ""), ("patch", "status")];
+    let Some(reconciler) = &kind.reconciler else { return Ok(Installed::Yes) };
+    let mut rights = vec![("list", ""), ("watch", ""), ("patch", "status")];
+    if reconciler.finalizer.is_some() {
+        rights.extend([("get", ""), ("patch", "")]);
+    }
     let api: Api<SelfSubjectAccessReview> = Api::all(client.clone());
     for (verb, subresource) in rights {
         let attributes = ResourceAttributes {

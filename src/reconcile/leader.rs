@@ -6,10 +6,14 @@
 //! duration lies between the last write of one leader and the first of the next, whatever their clocks say: only elapsed
 //! time is compared, never instants of two machines.
 //!
+//! A Lease that is deleted by hand is made anew only after it has been missing for its duration, unless nobody else has led
+//! since this replica started.
+//!
 //! # Caveats
 //! A write that the API server holds back for longer than that third can still land late.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +23,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::Error;
+use crate::cluster::{micro_time, send};
 use crate::names;
 use crate::observe::metrics::Metrics;
 use crate::serve::diagnostics::{Troubles, note};
@@ -32,6 +37,8 @@ pub struct Leadership {
     /// Until when this replica may write; nothing when it may not.
     until: Arc<Mutex<Option<Instant>>>,
     changes: Arc<watch::Sender<bool>>,
+    /// How many writes are under way.
+    writing: Arc<AtomicUsize>,
     /// This replica, as the Lease names it.
     pub identity: Arc<str>,
 }
@@ -42,6 +49,7 @@ impl Leadership {
         Self {
             until: Arc::default(),
             changes: Arc::new(watch::Sender::new(false)),
+            writing: Arc::default(),
             identity: identity.into(),
         }
     }
@@ -61,14 +69,28 @@ impl Leadership {
         until.filter(|until| Instant::now() < *until)
     }
 
-    /// Does something only the leader may do, and gives it up at the instant at which this replica may be the leader no
-    /// longer.
+    /// Does something only the leader may do, and gives it up at the instant at which this replica is, or may be, the leader
+    /// no longer.
     ///
     /// # Errors
     /// When this replica is not the leader, or ceases to be while waiting.
     pub async fn write<T>(&self, doing: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let _writing = Writing::new(&self.writing);
+        let mut changes = self.changes.subscribe();
         let deadline = self.deadline().ok_or(Error::NotLeader)?;
-        tokio::time::timeout_at(deadline.into(), doing).await.map_err(|_| Error::NotLeader)?
+        tokio::select! {
+            biased;
+            () = super::supervisor::told_to_be(&mut changes, false) => Err(Error::NotLeader),
+            () = tokio::time::sleep_until(deadline.into()) => Err(Error::NotLeader),
+            done = doing => done,
+        }
+    }
+
+    /// Waits until no write is under way; they are being given up.
+    async fn idle(&self) {
+        while self.writing.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     fn set(&self, until: Option<Instant>) {
@@ -81,6 +103,22 @@ impl Leadership {
     }
 }
 
+/// Counts a write for as long as it is under way.
+struct Writing<'a>(&'a AtomicUsize);
+
+impl<'a> Writing<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// The part that elects.
 pub struct Election {
     client: Client,
@@ -89,8 +127,10 @@ pub struct Election {
     leadership: Leadership,
     metrics: Arc<Metrics>,
     troubles: Arc<Troubles>,
-    /// The Lease's version as last seen, and since when it has been that.
+    /// The Lease's version as last seen, and since when it has been that; an empty version: there is none.
     observed: Option<(String, Instant)>,
+    /// Somebody else has been the leader: without a Lease he may not have noticed yet that it is gone.
+    seen_another: bool,
 }
 
 impl std::fmt::Debug for Election {
@@ -109,7 +149,16 @@ impl Election {
         metrics: Arc<Metrics>,
         troubles: Arc<Troubles>,
     ) -> Self {
-        Self { client, namespace, duration, leadership, metrics, troubles, observed: None }
+        Self {
+            client,
+            namespace,
+            duration,
+            leadership,
+            metrics,
+            troubles,
+            observed: None,
+            seen_another: false,
+        }
     }
 
     /// Runs until told to stop; then lets go of the Lease, so that another replica need not wait.
@@ -127,16 +176,21 @@ impl Election {
                     self.become_leader(until);
                 }
                 failed => {
+                    if silent_since.is_none() {
+                        tracing::warn!(why = told(&failed), "the leader's Lease cannot be read or written");
+                    }
                     let since = *silent_since.get_or_insert(began);
-                    let why = match failed {
-                        Ok(Err(error)) => error.to_string(),
-                        _ => "no answer in time".to_owned(),
-                    };
                     let seconds = since.elapsed().as_secs();
-                    note(
-                        &self.troubles.api,
-                        format!("the API server has not answered for {seconds} s: {why}"),
-                    );
+                    let text = match &failed {
+                        Ok(Err(kube::Error::Api(_))) => {
+                            format!(
+                                "the API server has refused the leader's Lease for {seconds} s: {}",
+                                told(&failed)
+                            )
+                        }
+                        _ => format!("the API server has not answered for {seconds} s: {}", told(&failed)),
+                    };
+                    note(&self.troubles.api, text);
                     if !self.leadership.is_held() {
                         self.become_leader(None);
                     }
@@ -150,7 +204,12 @@ impl Election {
         let held = self.leadership.is_held();
         self.become_leader(None);
         if held {
-            let _ = tokio::time::timeout(Duration::from_secs(2), self.release()).await;
+            // Nobody else may begin while something of ours is still on its way.
+            let ending = async {
+                self.leadership.idle().await;
+                self.release().await
+            };
+            let _ = tokio::time::timeout(Duration::from_secs(2), ending).await;
         }
     }
 
@@ -173,15 +232,16 @@ impl Election {
         let lease = match self.send("GET", self.path(&own), None).await {
             Ok(lease) => lease,
             Err(kube::Error::Api(status)) if status.code == 404 => {
+                if self.seen_another && self.observe("") <= self.duration {
+                    return Ok(false);
+                }
                 let lease = self.lease(Timestamp::now(), 0, None);
                 return self.won(self.send("POST", self.path(""), Some(lease)).await);
             }
             Err(error) => return Err(error),
         };
         let version = lease["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
-        if self.observed.as_ref().is_none_or(|(known, _)| *known != version) {
-            self.observed = Some((version.clone(), Instant::now()));
-        }
+        let quiet = self.observe(&version);
         let spec = &lease["spec"];
         let holder = spec["holderIdentity"].as_str().unwrap_or_default();
         let transitions = spec["leaseTransitions"].as_i64().unwrap_or(0);
@@ -191,7 +251,7 @@ impl Election {
             self.lease(acquired, transitions, Some(&version))
         } else {
             let lasts = spec["leaseDurationSeconds"].as_u64().map_or(self.duration, Duration::from_secs);
-            let quiet = self.observed.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
+            self.seen_another |= !holder.is_empty();
             if !holder.is_empty() && quiet <= lasts.max(self.duration) {
                 return Ok(false);
             }
@@ -200,15 +260,25 @@ impl Election {
         self.won(self.send("PUT", self.path(&own), Some(next)).await)
     }
 
-    /// A lost race is no failure.
+    /// Notes the Lease's version, and says how long it has been that.
+    fn observe(&mut self, version: &str) -> Duration {
+        match &self.observed {
+            Some((known, since)) if known == version => since.elapsed(),
+            _ => {
+                self.observed = Some((version.to_owned(), Instant::now()));
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// A lost race is no failure. That there is nothing to create the Lease in is one.
     fn won(&mut self, written: Result<Value, kube::Error>) -> Result<bool, kube::Error> {
         match written {
             Ok(lease) => {
-                let version = lease["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
-                self.observed = Some((version, Instant::now()));
+                self.observe(lease["metadata"]["resourceVersion"].as_str().unwrap_or_default());
                 Ok(true)
             }
-            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(false),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -224,7 +294,6 @@ impl Election {
     }
 
     fn lease(&self, acquired: Timestamp, transitions: i64, version: Option<&str>) -> Value {
-        let time = |at: Timestamp| at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string();
         let mut lease = json!({
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
@@ -233,8 +302,8 @@ impl Election {
                 "holderIdentity": &*self.leadership.identity,
                 // Whole seconds, never less than what this replica counts with.
                 "leaseDurationSeconds": self.duration.as_secs() + u64::from(self.duration.subsec_nanos() > 0),
-                "acquireTime": time(acquired),
-                "renewTime": time(Timestamp::now()),
+                "acquireTime": micro_time(acquired),
+                "renewTime": micro_time(Timestamp::now()),
                 "leaseTransitions": transitions,
             }
         });
@@ -245,14 +314,14 @@ impl Election {
     }
 
     async fn send(&self, method: &str, path: String, body: Option<Value>) -> Result<Value, kube::Error> {
-        let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
-        let request = http::Request::builder()
-            .method(method)
-            .uri(path)
-            .header(http::header::CONTENT_TYPE, "application/json")
-            .body(body)
-            .map_err(kube::Error::HttpError)?;
-        self.client.request(request).await
+        send(&self.client, method, &path, body.as_ref()).await
+    }
+}
+
+fn told(failed: &Result<Result<bool, kube::Error>, tokio::time::error::Elapsed>) -> String {
+    match failed {
+        Ok(Err(error)) => error.to_string(),
+        _ => "no answer in time".to_owned(),
     }
 }
 
@@ -285,5 +354,20 @@ mod tests {
         assert!(matches!(leadership.write(slow).await, Err(Error::NotLeader)));
         assert!(began.elapsed() < Duration::from_secs(1), "given up when the right ends");
         assert!(!leadership.is_held());
+
+        leadership.set(Some(Instant::now() + Duration::from_secs(5)));
+        let giver = leadership.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            giver.set(None);
+        });
+        let slow = async {
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            Ok(1)
+        };
+        let began = Instant::now();
+        assert!(matches!(leadership.write(slow).await, Err(Error::NotLeader)));
+        assert!(began.elapsed() < Duration::from_secs(1), "given up when the leadership is given up");
+        leadership.idle().await;
     }
 }

@@ -82,6 +82,9 @@ pub enum Error {
         /// Why it failed.
         source: Box<kube::Error>,
     },
+    /// It took too long and was given up.
+    #[error("took too long")]
+    Slow,
     /// A claim could not be confirmed.
     #[error("confirming a claim: {0}")]
     Claim(#[from] ClaimError),
@@ -93,10 +96,11 @@ impl Error {
         move |source| Self::Api { attempt, source: Box::new(source) }
     }
 
-    /// Is trying again soon worth it?
+    /// Can it go away by itself? Everything is tried again; what cannot is worth a louder word.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::NotLeader => false,
+            Self::Slow => true,
             Self::Api { source, .. } => {
                 !matches!(&**source, kube::Error::Api(status) if matches!(status.code, 400 | 403 | 422))
             }
@@ -108,13 +112,14 @@ impl Error {
     pub fn label(&self) -> &'static str {
         match self {
             Self::NotLeader => "not_leader",
+            Self::Slow => "slow",
             Self::Api { .. } => "api_error",
             Self::Claim(_) => "claim_error",
         }
     }
 }
 
-/// When an object is looked at again although nothing has changed; `None`: at the usual interval.
+/// When an object is looked at again although nothing has changed; `None`: with all the others.
 pub type Next = Option<Duration>;
 
 /// A kind with a reconciler.

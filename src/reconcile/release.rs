@@ -1,12 +1,29 @@
 //! Takes usher's finalizers away, for when usher itself goes: nobody else would, and objects that hold one cannot be
 //! deleted without it. `usher release` is the command.
 
-use kube::api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams};
+use kube::api::{DynamicObject, ListParams, Patch, PatchParams};
 use kube::{Api, Client, ResourceExt as _};
 use serde_json::{Value, json};
 
 use crate::kinds::{KindInfo, TABLE};
 use crate::names;
+
+/// Why objects cannot be freed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The API server refused or failed.
+    #[error(transparent)]
+    Api(#[from] kube::Error),
+    /// usher's own webhook has put the finalizer back.
+    #[error("{kind} {name} got its finalizer back at once: remove usher's webhook configurations first")]
+    PutBack {
+        /// The kind.
+        kind: &'static str,
+        /// The object.
+        name: String,
+    },
+}
 
 /// An object that was freed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +42,7 @@ pub(super) async fn holding(
     kind: &KindInfo,
     finalizer: &str,
 ) -> Result<Vec<DynamicObject>, kube::Error> {
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource(kind));
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &kind.api_resource());
     let mut list = match api.list(&ListParams::default()).await {
         Ok(list) => list.items,
         Err(kube::Error::Api(status)) if status.code == 404 => Vec::new(),
@@ -39,14 +56,17 @@ pub(super) async fn holding(
 ///
 /// # Errors
 /// When the API server refuses or fails; what was freed before stays freed.
-pub async fn release(client: &Client) -> Result<Vec<Freed>, kube::Error> {
+pub async fn release(client: &Client) -> Result<Vec<Freed>, Error> {
     let mut freed = Vec::new();
     for kind in TABLE {
         let Some(finalizer) = kind.reconciler.as_ref().and_then(|reconciler| reconciler.finalizer) else {
             continue;
         };
         for object in holding(client, kind, finalizer).await? {
-            drop_finalizer(client, kind, &object, finalizer).await?;
+            let left = drop_finalizer(client, kind, &object, finalizer).await?;
+            if left.is_some_and(|left| left.finalizers().iter().any(|held| held == finalizer)) {
+                return Err(Error::PutBack { kind: kind.kind, name: object.name_any() });
+            }
             freed.push(Freed {
                 kind: kind.kind,
                 namespace: object.namespace().unwrap_or_default(),
@@ -57,7 +77,8 @@ pub async fn release(client: &Client) -> Result<Vec<Freed>, kube::Error> {
     Ok(freed)
 }
 
-/// Takes one finalizer off one object, if it is still as it was seen. An object that is gone is free too.
+/// Takes one finalizer off one object, if it is still as it was seen. Gives back what is left; an object that is gone is
+/// free too.
 ///
 /// # Errors
 /// When the object changed meanwhile, or the API server refuses or fails.
@@ -66,8 +87,8 @@ pub async fn drop_finalizer(
     kind: &KindInfo,
     object: &DynamicObject,
     finalizer: &str,
-) -> Result<(), kube::Error> {
-    let Some(index) = object.finalizers().iter().position(|held| held == finalizer) else { return Ok(()) };
+) -> Result<Option<DynamicObject>, kube::Error> {
+    let Some(index) = object.finalizers().iter().position(|held| held == finalizer) else { return Ok(None) };
     let path = format!("/metadata/finalizers/{index}");
     let operations = json!([
         {"op": "test", "path": "/metadata/uid", "value": object.uid()},
@@ -75,8 +96,8 @@ pub async fn drop_finalizer(
         {"op": "remove", "path": path},
     ]);
     match edit(client, kind, object, operations).await {
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        other => other,
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        other => other.map(Some),
     }
 }
 
@@ -96,7 +117,7 @@ pub async fn add_finalizer(
         patch.push(json!({"op": "add", "path": "/metadata/finalizers", "value": []}));
     }
     patch.push(json!({"op": "add", "path": "/metadata/finalizers/-", "value": finalizer}));
-    edit(client, kind, object, Value::Array(patch)).await
+    edit(client, kind, object, Value::Array(patch)).await.map(|_| ())
 }
 
 async fn edit(
@@ -104,24 +125,13 @@ async fn edit(
     kind: &KindInfo,
     object: &DynamicObject,
     patch: Value,
-) -> Result<(), kube::Error> {
+) -> Result<DynamicObject, kube::Error> {
     let api: Api<DynamicObject> = match object.namespace() {
-        Some(namespace) => Api::namespaced_with(client.clone(), &namespace, &resource(kind)),
-        None => Api::all_with(client.clone(), &resource(kind)),
+        Some(namespace) => Api::namespaced_with(client.clone(), &namespace, &kind.api_resource()),
+        None => Api::all_with(client.clone(), &kind.api_resource()),
     };
     let patch: json_patch::Patch = serde_json::from_value(patch).map_err(kube::Error::SerdeError)?;
     let params =
         PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    api.patch(&object.name_any(), &params, &Patch::<()>::Json(patch)).await.map(|_| ())
-}
-
-/// The kind, as kube names it.
-pub fn resource(kind: &KindInfo) -> ApiResource {
-    ApiResource {
-        group: kind.group.to_owned(),
-        version: kind.storage_version().to_owned(),
-        api_version: format!("{}/{}", kind.group, kind.storage_version()),
-        kind: kind.kind.to_owned(),
-        plural: kind.plural.to_owned(),
-    }
+    api.patch(&object.name_any(), &params, &Patch::<()>::Json(patch)).await
 }

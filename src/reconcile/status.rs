@@ -78,7 +78,7 @@ pub fn is_stored<K: Synced>(stored: &Stored<K>, wanted: &[Condition]) -> bool {
     known.len() == wanted.len() && wanted.iter().all(|condition| known.contains(&condition))
 }
 
-/// Writes the conditions.
+/// Writes the conditions; false when the object is gone.
 ///
 /// # Errors
 /// When this replica is not the leader, or the API server refuses or fails.
@@ -86,10 +86,10 @@ pub async fn apply<K: Synced>(
     stored: &Stored<K>,
     conditions: &[Condition],
     context: &Context,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let metadata = stored.metadata();
     let mut document = json!({
-        "apiVersion": format!("{}/{}", K::INFO.group, K::INFO.storage_version()),
+        "apiVersion": K::INFO.api_version(),
         "kind": K::INFO.kind,
         // With the uid, an object that was deleted and made again is left alone.
         "metadata": {"name": metadata.name, "uid": metadata.uid},
@@ -111,11 +111,11 @@ pub async fn apply<K: Synced>(
     match written {
         Ok(_) => {
             context.metrics.status_writes.get_or_create(&super::driver::label::<K>()).inc();
-            Ok(())
+            Ok(true)
         }
         // Gone, or another object of that name: nothing to tell anybody.
         Err(Error::Api { source, .. }) if matches!(&*source, kube::Error::Api(status) if matches!(status.code, 404 | 409)) => {
-            Ok(())
+            Ok(false)
         }
         Err(error) => Err(error),
     }

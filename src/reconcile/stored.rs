@@ -1,6 +1,7 @@
 //! A stored object as a reconciler watches it: decoded once, trimmed, and never an obstacle to the watch.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
@@ -20,7 +21,7 @@ pub struct Stored<K: Synced> {
     /// The object that rules judge.
     pub object: Result<Object<K::Spec>, Undecodable>,
     /// The metadata of an object that does not decode.
-    loose: Meta,
+    loose: Option<Box<Meta>>,
     /// The conditions as stored.
     pub conditions: Vec<Condition>,
 }
@@ -33,7 +34,12 @@ impl<K: Synced> Stored<K> {
 
     /// The metadata, of whichever form.
     pub fn metadata(&self) -> &Meta {
-        self.object.as_ref().map_or(&self.loose, |object| &object.metadata)
+        static NOTHING: LazyLock<Meta> = LazyLock::new(Meta::default);
+        match (&self.object, &self.loose) {
+            (Ok(object), _) => &object.metadata,
+            (Err(_), Some(loose)) => loose,
+            (Err(_), None) => &NOTHING,
+        }
     }
 }
 
@@ -52,8 +58,8 @@ impl<'de, K: Synced> Deserialize<'de> for Stored<K> {
         };
         let object: Result<Object<K::Spec>, _> = serde_path_to_error::deserialize(&value);
         let loose = match &object {
-            Ok(_) => Meta::default(),
-            Err(_) => Meta::deserialize(&value["metadata"]).unwrap_or_default(),
+            Ok(_) => None,
+            Err(_) => Meta::deserialize(&value["metadata"]).ok().map(Box::new),
         };
         let conditions = serde_json::from_value(value["status"]["conditions"].clone()).unwrap_or_default();
         Ok(Self { identity, object: object.map_err(Undecodable::from), loose, conditions })

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::Context;
 use super::installed::{Installed, look};
-use super::{Context, Reconciler};
 use crate::kinds::{KindInfo, TABLE};
 use crate::observe::metrics::SubsystemLabels;
 
@@ -23,27 +23,29 @@ const AGAIN: Duration = Duration::from_mins(5);
 /// The same while a kind is off, or the API server did not answer.
 const SOON: Duration = Duration::from_secs(15);
 
+/// How long one look may take; without it, a kind would notice neither the end nor a change of the leader.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// What `/statusz` shows of the reconcilers.
 #[derive(Debug, Default)]
-pub struct Systems(Mutex<BTreeMap<&'static str, (Installed, bool)>>);
+pub struct Systems(Mutex<BTreeMap<&'static str, (Installed, &'static str)>>);
 
 impl Systems {
-    fn set(&self, kind: &'static str, installed: Installed, running: bool) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, (installed, running));
+    fn set(&self, kind: &'static KindInfo, installed: Installed, running: bool) {
+        let state = match &installed {
+            Installed::Yes if kind.reconciler.is_none() => "no reconciler",
+            Installed::Yes if running => "on",
+            Installed::Yes => "standing by",
+            Installed::Unknown(_) => "degraded",
+            _ => "off",
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.kind, (installed, state));
     }
 
-    /// One entry per kind with a reconciler.
+    /// One entry per kind.
     pub fn told(&self) -> Vec<Value> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = |(kind, (installed, running)): (&&str, &(Installed, bool))| {
-            let state = match installed {
-                Installed::Yes if *running => "on",
-                Installed::Yes => "standing by",
-                Installed::Unknown(_) => "degraded",
-                _ => "off",
-            };
-            json!({"kind": kind, "state": state, "reason": installed.reason(), "why": installed.why()})
-        };
+        let entry = |(kind, (installed, state)): (&&str, &(Installed, &str))| json!({"kind": kind, "state": state, "reason": installed.reason(), "why": installed.why()});
         all.iter().map(entry).collect()
     }
 }
@@ -53,9 +55,8 @@ pub async fn run(context: Arc<Context>, systems: Arc<Systems>, stop: watch::Rece
     let crds = watch::Sender::new(BTreeMap::new());
     let mut tasks = JoinSet::new();
     for kind in TABLE {
-        let Some(reconciler) = &kind.reconciler else { continue };
         let (context, systems) = (Arc::clone(&context), Arc::clone(&systems));
-        tasks.spawn(supervise(kind, reconciler, context, systems, crds.subscribe(), stop.clone()));
+        tasks.spawn(supervise(kind, context, systems, crds.subscribe(), stop.clone()));
     }
     let watching = watch_crds(context, crds);
     let ended = async { while tasks.join_next().await.is_some() {} };
@@ -93,7 +94,6 @@ async fn watch_crds(context: Arc<Context>, crds: watch::Sender<BTreeMap<String, 
 
 async fn supervise(
     kind: &'static KindInfo,
-    reconciler: &'static Reconciler,
     context: Arc<Context>,
     systems: Arc<Systems>,
     mut crds: watch::Receiver<BTreeMap<String, String>>,
@@ -107,20 +107,22 @@ async fn supervise(
     loop {
         let version = crds.borrow_and_update().get(&crd).cloned();
         let leads = *leader.borrow_and_update();
-        let installed = look(&context.client.0, kind, &context.settings.gates).await;
+        let looking = look(&context.client.0, kind, &context.settings.gates);
+        let installed = tokio::time::timeout(PATIENCE, looking).await;
+        let installed = installed.unwrap_or_else(|_| Installed::Unknown("no answer in time".to_owned()));
         let runs = !running.is_empty();
         // An API server that does not answer is no reason to stop: its watches go on by themselves.
         let works = installed == Installed::Yes || runs && matches!(installed, Installed::Unknown(_));
         if !leads || !works {
             running = JoinSet::new();
-        } else if !runs {
+        } else if let Some(reconciler) = kind.reconciler.as_ref().filter(|_| !runs) {
             running.spawn((reconciler.run)(Arc::clone(&context)));
         }
         if told.as_ref() != Some(&installed) {
-            tell(kind, reconciler, &installed, &context).await;
+            tell(kind, &installed, &context).await;
             told = Some(installed.clone());
         }
-        systems.set(kind.kind, installed, leads && works);
+        systems.set(kind, installed, leads && works);
         tokio::select! {
             () = changed(&mut crds, &crd, version.as_ref()) => {}
             _ = leader.changed() => {}
@@ -134,7 +136,12 @@ async fn supervise(
 
 /// Waits for the word, and lets go of the channel's lock.
 pub(super) async fn told_to(stop: &mut watch::Receiver<bool>) {
-    let _ = stop.wait_for(|stop| *stop).await;
+    told_to_be(stop, true).await;
+}
+
+/// Waits until the channel says this. A channel that nobody writes to any more says it too.
+pub(super) async fn told_to_be(channel: &mut watch::Receiver<bool>, wanted: bool) {
+    let _ = channel.wait_for(|said| *said == wanted).await;
 }
 
 /// Waits until the CRD of a kind has another version.
@@ -150,20 +157,19 @@ async fn changed(crds: &mut watch::Receiver<BTreeMap<String, String>>, crd: &str
     std::future::pending::<()>().await;
 }
 
-async fn tell(kind: &KindInfo, reconciler: &Reconciler, installed: &Installed, context: &Context) {
-    let subsystem = kind.kind;
+async fn tell(kind: &KindInfo, installed: &Installed, context: &Context) {
+    let subsystem = kind.slug;
     for reason in Installed::REASONS {
         let labels = SubsystemLabels { subsystem, reason };
         let value = i64::from(reason == installed.reason());
         context.metrics.subsystems.get_or_create(&labels).set(value);
     }
     match installed {
-        Installed::Yes => tracing::info!(kind = kind.kind, "reconciler available"),
-        off => tracing::warn!(kind = kind.kind, why = off.why(), "reconciler off"),
+        Installed::Yes => tracing::info!(kind = kind.kind, "installed"),
+        off => tracing::warn!(kind = kind.kind, why = off.why(), "not worked on"),
     }
-    let Some(finalizer) = reconciler.finalizer.filter(|_| *installed == Installed::GateDisabled) else {
-        return;
-    };
+    let finalizer = kind.reconciler.as_ref().and_then(|reconciler| reconciler.finalizer);
+    let Some(finalizer) = finalizer.filter(|_| *installed == Installed::GateDisabled) else { return };
     if let Ok(held) = super::release::holding(&context.client.0, kind, finalizer).await
         && !held.is_empty()
     {

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::admit::{self, Undecodable, decode_raw};
 use super::envelope::{BadReview, Request, read};
 use super::verdict::Verdict;
+use crate::claim::fate::Origin;
 use crate::claim::{self, Pending};
 use crate::kinds::{Kind, KindInfo};
 use crate::model::object::Object;
@@ -141,7 +142,7 @@ pub fn answer<K: Kind>(
                 return Ok(encode(Verdict::Allowed(Findings::default()), &request, kind, false));
             }
             let verdict = judge::<K>(door, phase, &request);
-            let claim = claim::<K>(door, phase, kind, &request, &verdict);
+            let claim = claim::<K>(door, phase, kind, &request, None, &verdict);
             let mut answer = encode(verdict, &request, kind, false);
             answer.claim = claim;
             Ok(answer)
@@ -182,8 +183,10 @@ fn answer_raw<K: Kind>(
         old_object,
     };
     place(&mut request);
+    if !door.settings.gates.is_on(kind.system) {
+        return Ok(encode(Verdict::Allowed(Findings::default()), &request, kind, true));
+    }
     let verdict = match undecodable {
-        _ if !door.settings.gates.is_on(kind.system) => Verdict::Allowed(Findings::default()),
         Some(undecodable) if phase == Phase::Validate && request.sub_resource.is_empty() => {
             let mut findings = denied(undecodable);
             match leniency(raw.object, raw.old_object) {
@@ -195,7 +198,10 @@ fn answer_raw<K: Kind>(
         }
         _ => judge::<K>(door, phase, &request),
     };
-    Ok(encode(verdict, &request, kind, true))
+    let claim = claim::<K>(door, phase, kind, &request, raw.old_object, &verdict);
+    let mut answer = encode(verdict, &request, kind, true);
+    answer.claim = claim;
+    Ok(answer)
 }
 
 /// Why an object that does not decode may pass.
@@ -240,12 +246,14 @@ fn encode<T>(
     Answer { body, verdict, operation, dry_run, undecodable, claim: None }
 }
 
-/// What has to be claimed once all rules have passed.
+/// What has to be claimed once all rules have passed. `old_raw` is the stored object when it does not decode: nothing can be
+/// said of it then but its version.
 fn claim<K: Kind>(
     door: &Door,
     phase: Phase,
     kind: &'static KindInfo,
     request: &Request<'_, Object<K::Spec>>,
+    old_raw: Option<&RawValue>,
     verdict: &Verdict,
 ) -> Option<Box<Claiming>> {
     let object = request.object.as_ref()?;
@@ -257,9 +265,17 @@ fn claim<K: Kind>(
     if !asked {
         return None;
     }
-    let facts = door.facts(request.operation, &request.user, door.clock.now());
     let old = request.old_object.as_ref();
-    let pending = claim::needed::<K>(kind, object, old, request.dry_run, door, &facts)?;
+    let version = match (old, old_raw) {
+        (Some(old), _) => Some(old.metadata.resource_version.clone()),
+        (None, Some(raw)) => serde_json::from_str::<Value>(raw.get())
+            .ok()
+            .map(|old| old["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned()),
+        (None, None) => None,
+    };
+    let origin = version.map_or(Origin::Create, Origin::Update);
+    let facts = door.facts(request.operation, &request.user, door.clock.now());
+    let pending = claim::needed::<K>(kind, object, old, origin, request.dry_run, door, &facts)?;
     Some(Box::new(Claiming { pending, uid: request.uid.to_string(), name: object.metadata.name.clone() }))
 }
 

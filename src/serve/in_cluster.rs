@@ -16,14 +16,14 @@ use crate::certs::keeper::Keeper;
 use crate::certs::material::service_names;
 use crate::claim::take::Claims;
 use crate::cluster::{self, Cluster};
-use crate::observe::metrics::Metrics;
+use crate::observe::metrics::{Metrics, WatchLabels};
 use crate::reconcile::backoff::Backoffs;
 use crate::reconcile::events::Events;
 use crate::reconcile::leader::{Election, Leadership, identity};
 use crate::reconcile::supervisor::{self, Systems};
 use crate::reconcile::{Api, Context};
 use crate::settings::Settings;
-use crate::view::View;
+use crate::view::{Standing, View};
 
 /// How a server takes part in its cluster.
 #[derive(Debug, Clone)]
@@ -90,9 +90,8 @@ pub fn join(
     let Common { view, settings, metrics, troubles, certificate } = common;
     let cluster = &part.cluster;
     let reader = cluster.client("watch")?;
-    crate::view::cluster::start(view, &reader, &settings.uptime.cluster_resource_namespace);
-
-    let mut tasks = Vec::new();
+    let mut tasks = crate::view::cluster::start(view, &reader, &settings.uptime.cluster_resource_namespace);
+    tasks.push(tokio::spawn(count_watches(Arc::clone(view), Arc::clone(metrics))));
     if let Some(own) = own {
         let names = service_names(&cluster.namespace).into_iter().chain(own.names.iter().cloned()).collect();
         let keeper = Keeper {
@@ -141,4 +140,17 @@ pub fn join(
         election: tokio::spawn(election.run(stop)),
         tasks,
     })
+}
+
+/// Keeps the metric that says what is watched; a kind of somebody else's may come and go.
+async fn count_watches(view: Arc<View>, metrics: Arc<Metrics>) {
+    loop {
+        for feed in view.feeds() {
+            for state in Standing::ALL {
+                let labels = WatchLabels { kind: feed.resource().kind, state: state.as_str() };
+                metrics.watches.get_or_create(&labels).set(i64::from(feed.standing() == state));
+            }
+        }
+        tokio::time::sleep(Duration::from_secs(5)).await;
+    }
 }

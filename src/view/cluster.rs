@@ -11,6 +11,7 @@ use kube::api::{ApiResource, DynamicObject};
 use kube::runtime::watcher::{self, Event};
 use kube::{Api, Client};
 use serde_json::Value;
+use tokio::task::JoinHandle;
 
 use super::{Feed, Standing, View, key_of};
 
@@ -18,26 +19,35 @@ use super::{Feed, Standing, View, key_of};
 const RETRY: Duration = Duration::from_secs(15);
 /// Objects of one answer to a list: whole objects are several times as large as what is kept of them.
 pub(crate) const PAGE: u32 = 100;
+/// So many refusals in a row mean that a right is gone.
+const DENIALS: u32 = 3;
 /// How long a failed watch waits; jitter is not needed for one client.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Starts the watches of all shelves; they run until the process ends.
-pub fn start(view: &Arc<View>, client: &Client, secrets_namespace: &str) {
-    for position in 0..view.feeds().len() {
+/// Starts the watches of all shelves; they run until they are aborted.
+pub fn start(view: &Arc<View>, client: &Client, secrets_namespace: &str) -> Vec<JoinHandle<()>> {
+    let watch = |position: usize| {
         let (view, client, namespace) = (Arc::clone(view), client.clone(), secrets_namespace.to_owned());
-        tokio::spawn(async move {
+        async move {
+            let mut denials = 0;
             loop {
                 let feeds = view.feeds();
                 let Some(feed) = feeds.get(position) else { return };
-                let pause = watch_once(*feed, &client, &namespace).await;
+                let pause = watch_once(*feed, &client, &namespace, &mut denials).await;
                 tokio::time::sleep(pause).await;
             }
-        });
-    }
+        }
+    };
+    (0..view.feeds().len()).map(|position| tokio::spawn(watch(position))).collect()
 }
 
 /// Watches until something goes wrong; says how long to wait before the next try.
-async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -> Duration {
+async fn watch_once(
+    feed: &dyn Feed,
+    client: &Client,
+    secrets_namespace: &str,
+    denials: &mut u32,
+) -> Duration {
     let resource = feed.resource();
     let api_resource = ApiResource {
         group: resource.group.to_owned(),
@@ -63,6 +73,7 @@ async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -
                 }
             }
             Ok(Event::InitDone) => {
+                *denials = 0;
                 listed.done(Standing::Synced);
                 listed = feed.fresh();
             }
@@ -86,7 +97,7 @@ async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -
                 let name = object.metadata.name.unwrap_or_default();
                 feed.remove(&(object.metadata.namespace.unwrap_or_default(), name));
             }
-            Err(error) => match after_failure(feed, &error) {
+            Err(error) => match after_failure(feed, &error, denials) {
                 Some(pause) => return pause,
                 // The watcher goes on from where it was as soon as it is asked again: no new list.
                 None => tokio::time::sleep(PAUSE).await,
@@ -97,7 +108,7 @@ async fn watch_once(feed: &dyn Feed, client: &Client, secrets_namespace: &str) -
 }
 
 /// How long to wait before beginning again; nothing when the watch can go on.
-fn after_failure(feed: &dyn Feed, error: &watcher::Error) -> Option<Duration> {
+fn after_failure(feed: &dyn Feed, error: &watcher::Error, denials: &mut u32) -> Option<Duration> {
     let kind = feed.resource().kind;
     match status_of(error) {
         Some(404) => {
@@ -106,6 +117,11 @@ fn after_failure(feed: &dyn Feed, error: &watcher::Error) -> Option<Duration> {
             }
             feed.fresh().done(Standing::Absent);
             Some(RETRY)
+        }
+        // An API server that has just started refuses until it has read its roles: what was known stays for a while.
+        Some(403) if feed.standing() == Standing::Synced && *denials < DENIALS => {
+            *denials += 1;
+            Some(PAUSE)
         }
         Some(403) => {
             if feed.standing() != Standing::Denied {

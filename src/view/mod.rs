@@ -102,6 +102,21 @@ pub enum Standing {
     Denied,
 }
 
+impl Standing {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Waiting, Self::Synced, Self::Absent, Self::Denied];
+
+    /// A word for metrics.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Synced => "synced",
+            Self::Absent => "absent",
+            Self::Denied => "denied",
+        }
+    }
+}
+
 #[derive(Debug)]
 struct State<R> {
     standing: Standing,

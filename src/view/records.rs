@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Record, Resource, Term};
-use crate::kinds::account::spec::{AccountSpec, AccountStatus};
-use crate::kinds::contact::spec::{ContactSpec, ContactStatus};
+use crate::kinds::account::spec::{AccountSpec, AlertContact};
+use crate::kinds::contact::spec::ContactSpec;
 use crate::kinds::scrape_class::spec::ScrapeClassSpec;
 use crate::kinds::silence::spec::SilenceSpec;
 use crate::kinds::silence::tenancy::likeness;
@@ -119,10 +119,10 @@ records! {
     ScrapeClass = Kept<ScrapeClassSpec>, "monitoring.coreos.com", "v1alpha1", "scrapeclasses", false,
         |class| default_term(class.spec.default);
     /// An Account with what usher learned from the vendor.
-    Account = Kept<AccountSpec, AccountStatus>, "uptimerobot.com", "v1alpha1", "accounts", false,
+    Account = Kept<AccountSpec, AccountKnown>, "uptimerobot.com", "v1alpha1", "accounts", false,
         |account| default_term(account.spec.is_default);
     /// A Contact with the id it resolved to.
-    Contact = Kept<ContactSpec, ContactStatus>, "uptimerobot.com", "v1alpha1", "contacts", false,
+    Contact = Kept<ContactSpec, ContactKnown>, "uptimerobot.com", "v1alpha1", "contacts", false,
         |contact| {
             let mut terms = default_term(contact.spec.is_default);
             terms.push(uses_account(contact.spec.account_name()));
@@ -153,6 +153,24 @@ records! {
     Prometheus = Kept<WorkloadSpec>, "monitoring.coreos.com", "v1", "prometheuses", true, |_| Vec::new();
     /// A Prometheus agent.
     PrometheusAgent = Kept<WorkloadSpec>, "monitoring.coreos.com", "v1alpha1", "prometheusagents", true, |_| Vec::new();
+}
+
+/// What rules read of an Account's status; the rest of it changes too often to be kept.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AccountKnown {
+    /// The key works.
+    pub ready: Option<bool>,
+    /// The account's alert contacts.
+    pub alert_contacts: Option<Vec<AlertContact>>,
+}
+
+/// What rules read of a Contact's status.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ContactKnown {
+    /// The id that it resolved to.
+    pub id: Option<String>,
 }
 
 /// A reference to an Account, by name; empty means the default one.

@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DeleteParams, Patch};
 use serde_json::json;
 use usher::manifests::webhook::{Target, configurations};
-use usher::manifests::{Certificates as Maker, certs};
+use usher::manifests::{Certificates as Maker, Install, certs, rbac};
 use usher::serve::in_cluster::OwnCertificates;
 use usher::serve::run::{Certificates, Running};
 use usher::serve::tls::Files;
@@ -120,6 +120,16 @@ async fn three_replicas_agree_and_rotate_under_load() {
     // Broken: likewise.
     let broken = json!({"data": {"tls.key": "bm8ga2V5"}});
     secrets(&client).patch(SECRET, &Default::default(), &Patch::Merge(broken)).await.unwrap();
+    trusted = wait_settled(cluster, &client, &trusted).await;
+    // A staged pair taken away, which must not look like a rotation that is over; and a CA that signed nothing.
+    let ask = json!({"metadata": {"annotations": {"usher.dev/rotate": "true"}}});
+    secrets(&client).patch(SECRET, &Default::default(), &Patch::Merge(ask)).await.unwrap();
+    let half = json!({"data": {"next-tls.key": null}});
+    secrets(&client).patch(SECRET, &Default::default(), &Patch::Merge(half)).await.unwrap();
+    trusted = wait_settled(cluster, &client, &trusted).await;
+    let stranger = usher::certs::material::make(&["localhost".to_owned()]).unwrap().authority;
+    let foreign = json!({"data": {"ca.crt": base64::engine::general_purpose::STANDARD.encode(stranger)}});
+    secrets(&client).patch(SECRET, &Default::default(), &Patch::Merge(foreign)).await.unwrap();
     trusted = wait_settled(cluster, &client, &trusted).await;
 
     let shaken = shakes.end().await;
@@ -249,6 +259,9 @@ async fn cert_manager_issues_injects_and_renews_under_load() {
     let files =
         Files { certificate: directory.join("tls.crt"), key: directory.join("tls.key"), client_ca: None };
     eventually("the Secret mounted", || files.load().is_ok()).await;
+    // The rights of this mode, which are fewer.
+    let theirs = Install { certificates: Maker::CertManager, ..Install::default() };
+    install::apply(cluster, &rbac::documents(&theirs));
     let options = Options { certificates: Certificates::Files(files), ..Options::new(cluster) };
     let running = replica(&options).await;
     let spread = Spread::start(vec![running.admission]).await;
@@ -289,6 +302,7 @@ async fn cert_manager_issues_injects_and_renews_under_load() {
     drop(manager);
     install::no_webhooks_through(cluster);
     running.stop().await;
+    install::apply(cluster, &rbac::documents(&Install::default()));
     for document in documents.iter().rev() {
         let kind = format!("{}.cert-manager.io", document["kind"].as_str().unwrap());
         let name = document["metadata"]["name"].as_str().unwrap();

@@ -76,6 +76,12 @@ spec:
   tlsConfig: {certFile: /a}
 ---
 apiVersion: uptimerobot.com/v1alpha1
+kind: Account
+metadata: {name: slipped}
+spec:
+  apiKeySecretRef: {name: key, key: ""}
+---
+apiVersion: uptimerobot.com/v1alpha1
 kind: Contact
 metadata: {name: slipped}
 spec:
@@ -114,8 +120,15 @@ async fn what_slipped_in_is_told_and_never_synced() {
     eventually("the others", || {
         condition(&get(cluster, &["scrapeclass", "slipped"]), "Accepted").contains("USHC")
             && condition(&get(cluster, &["contact", "slipped"]), "Accepted").contains("USHN")
+            && condition(&get(cluster, &["account", "slipped"]), "Accepted").contains("USHA001")
     })
     .await;
+    // What a sync of Accounts does is to put a finalizer on them: a refused one gets none.
+    let account = || get(cluster, &["account", "slipped"])["metadata"]["finalizers"].to_string();
+    assert_eq!(account(), "null", "a refused object was synced");
+    let patch = r#"{"spec":{"apiKeySecretRef":{"key":"apiKey"}}}"#;
+    assert!(cluster.kubectl(&["patch", "account", "slipped", "--type=merge", "-p", patch], None).0);
+    eventually("synced once it is admitted", || account().contains("account-in-use")).await;
 
     // Mended: told again, once.
     let transition = || {
@@ -134,10 +147,12 @@ async fn what_slipped_in_is_told_and_never_synced() {
     eventually("the event", || events(cluster, "slipped").iter().any(|(reason, _)| reason == "Accepted"))
         .await;
     assert_eq!(running.state.unready(), Vec::<String>::new());
-    running.stop().await;
-    for what in [["silence", "--all"], ["scrapeclass", "slipped"], ["contact", "slipped"]] {
-        assert!(cluster.kubectl(&["delete", "-n", "shop", what[0], what[1]], None).0);
+    for what in
+        [["silence", "--all"], ["scrapeclass", "slipped"], ["contact", "slipped"], ["account", "slipped"]]
+    {
+        assert!(cluster.kubectl(&["delete", "-n", "shop", what[0], what[1], "--timeout=20s"], None).0);
     }
+    running.stop().await;
 }
 
 fn default_account(name: &str) -> String {
@@ -264,7 +279,7 @@ async fn kinds_come_and_go_without_a_restart() {
     );
     let metrics = running.metrics.render();
     assert!(
-        metrics.contains("usher_subsystem_enabled{subsystem=\"Silence\",reason=\"IncompatibleCRD\"} 1"),
+        metrics.contains("usher_subsystem_enabled{subsystem=\"silence\",reason=\"IncompatibleCRD\"} 1"),
         "{metrics}"
     );
     delete();

@@ -122,12 +122,24 @@ pub struct Process {
 impl Process {
     /// Starts the binary with the usual arguments and some more.
     pub fn start(cluster: &Cluster, binary: &Path, kubeconfig: &Path, more: &[&str]) -> Self {
+        Self::start_with(cluster, binary, kubeconfig, more, &[])
+    }
+
+    /// The same with variables.
+    pub fn start_with(
+        cluster: &Cluster,
+        binary: &Path,
+        kubeconfig: &Path,
+        more: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let log = cluster.directory.join(format!("usher-{}.log", free_port()));
         let mut child = Command::new(binary)
             .args(["serve", "--listen=127.0.0.1:0", "--diagnostics-listen=127.0.0.1:0", "--log=info"])
             .arg("--kubeconfig")
             .arg(kubeconfig)
             .args(more)
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(std::fs::File::create(&log).unwrap())

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use kube::api::{ApiResource, DynamicObject, ListParams};
+use kube::api::{DynamicObject, ListParams};
 use kube::{Api, ResourceExt as _};
 
 use super::{Account, KIND};
 use crate::kinds::KindInfo;
 use crate::names;
-use crate::reconcile::release::{add_finalizer, drop_finalizer, resource};
+use crate::reconcile::release::{add_finalizer, drop_finalizer};
 use crate::reconcile::stored::Stored;
 use crate::reconcile::{Admitted, Context, Error, Next, Synced};
 use crate::view::records::{made_in, uses_account};
@@ -59,7 +59,7 @@ impl Synced for Account {
 /// The very object that was seen, live.
 async fn live(stored: &Stored<Account>, context: &Context) -> Result<Option<DynamicObject>, Error> {
     let metadata = stored.metadata();
-    let api: Api<DynamicObject> = Api::all_with(context.client.0.clone(), &resource(&KIND));
+    let api: Api<DynamicObject> = Api::all_with(context.client.0.clone(), &KIND.api_resource());
     let found = api.get_opt(&metadata.name).await.map_err(Error::api("reading an Account"))?;
     Ok(found.filter(|found| found.uid().as_deref() == Some(&metadata.uid)))
 }
@@ -77,25 +77,36 @@ fn is_used_in_view(stored: &Stored<Account>, context: &Context) -> bool {
     })
 }
 
-/// The look that decides: live lists. An object that relies on the default Account and was never made in this one has
-/// nothing there that could be left behind.
+/// The look that decides: live lists. An object uses the Account when it names it, when it was made in it, or when it names
+/// none, was made nowhere yet, and this is the default that it would get.
 async fn is_used(account: &DynamicObject, context: &Context) -> Result<bool, Error> {
     let (name, uid) = (account.name_any(), account.uid().unwrap_or_default());
+    let is_default = |account: &DynamicObject| account.data["spec"]["isDefault"] == true;
+    let replaced = list(&KIND, context).await?.iter().any(|other| {
+        is_default(other) && other.name_any() != name && other.metadata.deletion_timestamp.is_none()
+    });
+    let counts_implicit = is_default(account) && !replaced;
     for kind in DEPENDENTS {
-        let resource: ApiResource = resource(kind);
-        let api: Api<DynamicObject> = Api::all_with(context.client.0.clone(), &resource);
-        let items = match api.list(&ListParams::default()).await {
-            Ok(list) => list.items,
-            Err(kube::Error::Api(status)) if status.code == 404 => continue,
-            Err(error) => return Err(Error::api("listing what uses an Account")(error)),
-        };
         let uses = |item: &DynamicObject| {
-            item.data["spec"]["account"]["name"] == name.as_str()
-                || item.data["status"]["account"]["uid"] == uid.as_str()
+            let named = item.data["spec"]["account"]["name"].as_str().unwrap_or_default();
+            match item.data["status"]["account"]["uid"].as_str() {
+                Some(made_in) => made_in == uid || named == name,
+                None => named == name || named.is_empty() && counts_implicit,
+            }
         };
-        if items.iter().any(uses) {
+        if list(kind, context).await?.iter().any(uses) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// All objects of a kind, live; a kind that is not installed has none.
+async fn list(kind: &KindInfo, context: &Context) -> Result<Vec<DynamicObject>, Error> {
+    let api: Api<DynamicObject> = Api::all_with(context.client.0.clone(), &kind.api_resource());
+    match api.list(&ListParams::default()).await {
+        Ok(list) => Ok(list.items),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
+        Err(error) => Err(Error::api("listing what uses an Account")(error)),
+    }
 }
