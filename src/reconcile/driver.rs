@@ -9,11 +9,11 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
+use kube::Api;
 use kube::api::DynamicObject;
 use kube::runtime::controller::{self, Action, Config};
 use kube::runtime::events::EventType;
 use kube::runtime::{Controller, watcher};
-use kube::{Api, Resource as _};
 
 use super::backoff::{Key, jittered};
 use super::guard::{facts, judge_stored};
@@ -187,7 +187,7 @@ fn reference<K: Synced>(stored: &Stored<K>) -> ObjectReference {
         name: Some(metadata.name.clone()),
         namespace: (!metadata.namespace.is_empty()).then(|| metadata.namespace.clone()),
         uid: Some(metadata.uid.clone()),
-        resource_version: stored.meta().resource_version.clone(),
+        resource_version: Some(metadata.resource_version.clone()),
         ..ObjectReference::default()
     }
 }

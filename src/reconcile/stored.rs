@@ -16,7 +16,7 @@ use crate::review::admit::Undecodable;
 /// What is kept of a stored object. One that does not decode is kept as such, so that its user can be told.
 #[derive(Debug, Clone)]
 pub struct Stored<K: Synced> {
-    /// Only what identifies the object and its version.
+    /// Only what kube needs to find the object again; the rest is in `object`, once.
     identity: ObjectMeta,
     /// The object that rules judge.
     pub object: Result<Object<K::Spec>, Undecodable>,
@@ -51,8 +51,6 @@ impl<'de, K: Synced> Deserialize<'de> for Stored<K> {
         let identity = ObjectMeta {
             name: identity.name,
             namespace: identity.namespace,
-            uid: identity.uid,
-            resource_version: identity.resource_version,
             generation: identity.generation,
             ..ObjectMeta::default()
         };

@@ -4,6 +4,7 @@
 //! set in `usher check`. A shelf that is not filled yet is *unknown*, and each rule says what it does then. Shelves
 //! hold trimmed records, never whole objects, and no secret value ever enters one.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -121,7 +122,43 @@ impl Standing {
 struct State<R> {
     standing: Standing,
     objects: BTreeMap<Key, Arc<R>>,
-    index: HashMap<Term, BTreeSet<Key>>,
+    index: HashMap<Term, Keys>,
+}
+
+/// The objects that have a term, in their order. Most terms belong to one object, and a set of one costs half a KiB.
+#[derive(Debug)]
+enum Keys {
+    One(Key),
+    Many(BTreeSet<Key>),
+}
+
+impl Keys {
+    fn iter(&self) -> impl Iterator<Item = &Key> {
+        let (one, many) = match self {
+            Self::One(key) => (Some(key), None),
+            Self::Many(keys) => (None, Some(keys)),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+
+    fn insert(&mut self, key: Key) {
+        match self {
+            Self::One(known) if *known == key => {}
+            Self::One(known) => *self = Self::Many([std::mem::take(known), key].into()),
+            Self::Many(keys) => drop(keys.insert(key)),
+        }
+    }
+
+    /// Takes a key away; says whether none is left.
+    fn remove(&mut self, key: &Key) -> bool {
+        match self {
+            Self::One(known) => known == key,
+            Self::Many(keys) => {
+                keys.remove(key);
+                keys.is_empty()
+            }
+        }
+    }
 }
 
 /// The records of one kind. Every reading method gives `None` while the shelf is unknown.
@@ -162,7 +199,7 @@ impl<R: Record> Shelf<R> {
     pub fn with_term(&self, term: Term) -> Option<Vec<Arc<R>>> {
         self.read(|state| {
             let keys = state.index.get(&term);
-            keys.into_iter().flatten().filter_map(|key| state.objects.get(key).cloned()).collect()
+            keys.into_iter().flat_map(Keys::iter).filter_map(|key| state.objects.get(key).cloned()).collect()
         })
     }
 
@@ -171,7 +208,7 @@ impl<R: Record> Shelf<R> {
         self.read(|state| {
             let keys = state.index.get(&term);
             keys.into_iter()
-                .flatten()
+                .flat_map(Keys::iter)
                 .filter_map(|key| state.objects.get(key))
                 .find(|record| fits(record))
                 .cloned()
@@ -263,7 +300,10 @@ impl<R: Record> State<R> {
     fn insert(&mut self, key: Key, record: R) {
         self.take(&key);
         for term in record.terms() {
-            self.index.entry(term).or_default().insert(key.clone());
+            match self.index.entry(term) {
+                Entry::Occupied(mut keys) => keys.get_mut().insert(key.clone()),
+                Entry::Vacant(place) => drop(place.insert(Keys::One(key.clone()))),
+            }
         }
         self.objects.insert(key, Arc::new(record));
     }
@@ -271,11 +311,8 @@ impl<R: Record> State<R> {
     fn take(&mut self, key: &Key) {
         let Some(old) = self.objects.remove(key) else { return };
         for term in old.terms() {
-            if let Some(keys) = self.index.get_mut(&term) {
-                keys.remove(key);
-                if keys.is_empty() {
-                    self.index.remove(&term);
-                }
+            if self.index.get_mut(&term).is_some_and(|keys| keys.remove(key)) {
+                self.index.remove(&term);
             }
         }
     }
@@ -390,5 +427,24 @@ impl View {
         self.feeds()
             .into_iter()
             .find(|feed| feed.resource().kind == kind && feed.resource().api_version() == api_version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_a_term_come_and_go() {
+        let key = |name: &str| (String::new(), name.to_owned());
+        let mut keys = Keys::One(key("b"));
+        keys.insert(key("b"));
+        assert!(matches!(keys, Keys::One(_)));
+        keys.insert(key("a"));
+        let names: Vec<&str> = keys.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(!keys.remove(&key("c")) && !keys.remove(&key("a")));
+        assert!(keys.remove(&key("b")));
+        assert!(!Keys::One(key("a")).remove(&key("b")) && Keys::One(key("a")).remove(&key("a")));
     }
 }

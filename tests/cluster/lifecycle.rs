@@ -7,7 +7,7 @@ use usher::manifests::Install;
 
 use crate::claims::in_force;
 use crate::cluster;
-use crate::support::cluster::{Cluster, free_port, peers};
+use crate::support::cluster::Cluster;
 use crate::support::install;
 use crate::support::load::Load;
 use crate::support::proxy::Spread;
@@ -33,16 +33,7 @@ fn start(cluster: &Cluster, kubeconfig: &std::path::Path) -> Process {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_call_installs_and_taking_it_away_leaves_nothing() {
     let cluster = Cluster::start().await;
-    let manager = peers("controller-manager").join("kube-controller-manager");
-    let arguments = [
-        format!("--kubeconfig={}", cluster.kubeconfig.display()),
-        "--controllers=namespace-controller,garbage-collector-controller".to_owned(),
-        "--leader-elect=false".to_owned(),
-        format!("--secure-port={}", free_port()),
-        "--bind-address=127.0.0.1".to_owned(),
-        format!("--cert-dir={}", cluster.directory.join("kcm-certs").display()),
-    ];
-    let manager = cluster.run(&manager, &arguments, "kube-controller-manager.log");
+    let manager = cluster.run_controller_manager();
     let all = manifests(&["all"]);
     for round in ["applied", "applied again"] {
         let (ok, _, errors) = cluster.kubectl(&["apply", "--server-side", "-f", "-"], Some(&all));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::claims::in_force;
 use crate::cluster;
-use crate::support::cluster::{Cluster, free_port, peers};
+use crate::support::cluster::{Cluster, free_port};
 use crate::support::install;
 use crate::support::proxy::Fault;
 use crate::support::replica::{Options, Process, eventually_for, replica};
@@ -44,16 +44,7 @@ fn kinds() -> Vec<(&'static str, String)> {
 async fn with_usher_down_everything_can_still_be_deleted() {
     let (cluster, _turn) = cluster().await;
     // Deletes namespaces with what is in them.
-    let manager = peers("controller-manager").join("kube-controller-manager");
-    let arguments = [
-        format!("--kubeconfig={}", cluster.kubeconfig.display()),
-        "--controllers=namespace-controller,garbage-collector-controller".to_owned(),
-        "--leader-elect=false".to_owned(),
-        format!("--secure-port={}", free_port()),
-        "--bind-address=127.0.0.1".to_owned(),
-        format!("--cert-dir={}", cluster.directory.join("kcm-certs").display()),
-    ];
-    let manager = cluster.run(&manager, &arguments, "kube-controller-manager.log");
+    let manager = cluster.run_controller_manager();
 
     install::namespace(cluster, "doomed");
     for (kind, text) in kinds() {

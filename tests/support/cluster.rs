@@ -146,6 +146,20 @@ impl Cluster {
         Program { child, log: self.directory.join(log) }
     }
 
+    /// The real kube-controller-manager, for what deletes namespaces and collects garbage.
+    pub fn run_controller_manager(&self) -> Program {
+        let program = peers("controller-manager").join("kube-controller-manager");
+        let arguments = [
+            format!("--kubeconfig={}", self.kubeconfig.display()),
+            "--controllers=namespace-controller,garbage-collector-controller".to_owned(),
+            "--leader-elect=false".to_owned(),
+            format!("--secure-port={}", free_port()),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--cert-dir={}", self.directory.join("kcm-certs").display()),
+        ];
+        self.run(&program, &arguments, "kube-controller-manager.log")
+    }
+
     /// A kubeconfig for somebody else, at this address.
     pub fn kubeconfig_for(&self, name: &str, port: u16, token: &str) -> PathBuf {
         write_kubeconfig(&self.directory, name, port, &format!("token: {token}"))
