@@ -34,7 +34,9 @@ pub async fn publish(
 ) -> Result<(), kube::Error> {
     let wanted = encoded(bundle);
     let version = configuration.metadata.resource_version.clone().unwrap_or_default();
-    let mut operations = vec![json!({"op": "test", "path": "/metadata/resourceVersion", "value": version})];
+    // Written, not tested: another version is then a conflict, as for any update.
+    let mut operations =
+        vec![json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})];
     for (index, entry) in entries(configuration).iter().enumerate() {
         if entry["clientConfig"]["caBundle"] != wanted.as_str() {
             let path = format!("/webhooks/{index}/clientConfig/caBundle");
@@ -46,11 +48,6 @@ pub async fn publish(
     let params =
         PatchParams { field_manager: Some(names::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     api.patch(names::USHER, &params, &Patch::<()>::Json(patch)).await.map(|_| ())
-}
-
-/// Does the refusal only say that the configuration is not the one that was looked at?
-pub fn is_outdated(status: &kube::core::Status) -> bool {
-    status.code == 422 && status.message.contains("/metadata/resourceVersion")
 }
 
 fn entries(configuration: &DynamicObject) -> &[Value] {

@@ -27,6 +27,8 @@ use crate::serve::tls::{self, Current};
 const TICK: Duration = Duration::from_secs(1);
 /// How long one call may take: a keeper that hangs is blind.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a complaint of a watch holds; one that still fails complains again before.
+const COMPLAINT: Duration = Duration::from_mins(1);
 /// Somebody who writes another CA again and again is not outdone more often than this.
 const BETWEEN_WRITES: Duration = Duration::from_secs(1);
 
@@ -66,6 +68,8 @@ enum Error {
     Call(&'static str, String),
     #[error(transparent)]
     Serve(#[from] tls::Error),
+    #[error("reading the certificate Secret: no answer yet")]
+    NoAnswer,
     #[error("{0}")]
     Watch(String),
     #[error("there is no namespace {0:?}, where usher keeps its certificate")]
@@ -110,8 +114,8 @@ struct State {
     read_at: Instant,
     /// When each configuration was last written.
     written_at: [Option<Instant>; 2],
-    /// What a watch last complained about.
-    complaint: Option<String>,
+    /// What a watch last complained about, and when: a watch that works again says nothing while nothing changes.
+    complaint: Option<(String, Instant)>,
     /// Made for an empty cluster, until somebody's is stored.
     made: Option<Material>,
 }
@@ -151,7 +155,12 @@ impl Keeper {
         while let Some(event) = events.next().await {
             state.take(event);
             let acted = self.act(&mut state).await;
-            match acted.and_then(|()| state.complaint.take().map_or(Ok(()), |text| Err(Error::Watch(text)))) {
+            let complaint = state.complaint.as_ref().filter(|(_, since)| since.elapsed() < COMPLAINT);
+            let outcome = match (acted, complaint) {
+                (Ok(()) | Err(Error::NoAnswer), Some((text, _))) => Err(Error::Watch(text.clone())),
+                (acted, _) => acted,
+            };
+            match outcome {
                 Ok(()) => {
                     failing = false;
                     note(&self.troubles.certificate, String::new());
@@ -197,13 +206,27 @@ impl Keeper {
     }
 
     async fn act(&self, state: &mut State) -> Result<(), Error> {
-        if state.read_at.elapsed() > (self.overlap / 3).max(TICK) {
-            let api: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
-            let found = soon(api.get_opt(names::CERTIFICATE_SECRET)).await;
-            state.take(Event::Secret(found.map_err(call("reading the certificate Secret"))?));
+        let read = self.read_again(state).await;
+        self.act_on(state).await.and(read)
+    }
+
+    /// Reads the Secret by itself from time to time, and at once as long as nothing is known.
+    async fn read_again(&self, state: &mut State) -> Result<(), Error> {
+        let often = (self.overlap / 3).max(TICK);
+        let known = !matches!(state.secret, Known::Nothing);
+        if state.read_at.elapsed() <= if known { often } else { TICK } {
+            return Ok(());
         }
+        state.read_at = Instant::now();
+        let api: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
+        let found = soon(api.get_opt(names::CERTIFICATE_SECRET)).await;
+        state.take(Event::Secret(found.map_err(call("reading the certificate Secret"))?));
+        Ok(())
+    }
+
+    async fn act_on(&self, state: &mut State) -> Result<(), Error> {
         match &state.secret {
-            Known::Nothing => Err(Error::Call("reading the certificate Secret", "no answer yet".to_owned())),
+            Known::Nothing => Err(Error::NoAnswer),
             Known::Absent => self.put(state, None).await,
             Known::Unusable { version } => {
                 let version = version.clone();
@@ -305,7 +328,6 @@ impl Keeper {
                 Ok(()) => tracing::info!(kind = bundle::KINDS[index], "caBundle written"),
                 // It changed, or another replica has written it: the watch tells.
                 Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
-                Err(kube::Error::Api(status)) if bundle::is_outdated(&status) => {}
                 Err(error) => return Err(call("writing the caBundle")(error)),
             }
         }
@@ -363,7 +385,7 @@ impl State {
     fn take(&mut self, event: Event) {
         match event {
             Event::Tick => {}
-            Event::Complaint(text) => self.complaint = Some(text),
+            Event::Complaint(text) => self.complaint = Some((text, Instant::now())),
             Event::Configuration(index, seen) => {
                 let seen = seen.map(|seen| Configuration::There(Box::new(seen)));
                 self.configurations[index] = seen.unwrap_or(Configuration::Absent);

@@ -89,7 +89,7 @@ impl Material {
     #[must_use]
     pub fn retired(&self) -> Self {
         let signs = |authority: &&String| is_signed_by(&self.serving.certificate, authority);
-        Self { trusted: self.trusted.iter().filter(signs).cloned().collect(), ..self.clone() }
+        Self { trusted: self.trusted.iter().find(signs).cloned().into_iter().collect(), ..self.clone() }
     }
 }
 

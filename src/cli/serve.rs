@@ -109,8 +109,17 @@ fn certificates(serve: &ServeOptions, standalone: bool) -> Result<Certificates, 
         None | Some(CertMode::Own) => {
             let names = serve.tls_names.clone().unwrap_or_default();
             // Made once here so that a name that cannot be used is told at the start.
-            crate::certs::material::make(&names)
+            let sample = crate::certs::material::make(&names)
                 .map_err(|error| Error::Usage(format!("--tls-names: {error}")))?;
+            let usable = |name: &&String| {
+                rustls::pki_types::ServerName::try_from(name.as_str()).is_ok()
+                    && crate::certs::material::covers(&sample.pair.certificate, std::slice::from_ref(name))
+            };
+            if let Some(wrong) = names.iter().find(|name| !usable(name)) {
+                return Err(Error::Usage(format!(
+                    "--tls-names: {wrong:?} is neither a DNS name nor an address"
+                )));
+            }
             Ok(Certificates::Own(OwnCertificates { names, overlap: overlap(serve.tls_overlap)?, client_ca }))
         }
         Some(CertMode::Files) => match (&serve.tls_cert_file, &serve.tls_key_file) {

@@ -32,8 +32,6 @@ use crate::view::cluster::{PAGE, status_of};
 const USUAL: Duration = Duration::from_mins(10);
 /// How long a reconcile may take; what hangs is given up and tried again.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How soon an object is looked at again that could not be judged yet.
-const SOON: Duration = Duration::from_secs(1);
 /// Changes of other objects come in flocks; one new judgement for all of them is enough.
 const SETTLE: Duration = Duration::from_millis(500);
 /// Objects of one kind at once.
@@ -99,10 +97,6 @@ async fn reconcile_once<K: Synced>(stored: &Stored<K>, context: &Context) -> Res
     if !context.leadership.is_held() {
         return Err(Error::NotLeader);
     }
-    // What is not known yet finds nothing, and "nothing found" must not be told or synced.
-    if !is_view_ready::<K>(context) {
-        return Ok(Some(SOON));
-    }
     let (user, now) = (User::default(), Timestamp::now());
     let facts = facts(context, &user, now);
     let lease = stored.object.as_ref().ok().and_then(|object| claim::lease_of::<K>(object, &facts));
@@ -117,6 +111,10 @@ async fn reconcile_once<K: Synced>(stored: &Stored<K>, context: &Context) -> Res
     }
     if stored.metadata().is_terminating() {
         return K::release(stored, context).await;
+    }
+    // What is not known yet finds nothing, and "nothing found" must not be told or synced. All are judged as soon as it is.
+    if !is_view_ready::<K>(context) {
+        return Ok(None);
     }
     let judgement = judge_stored(stored, &facts);
     let wanted = status::conditions(stored, &judgement, now);

@@ -232,7 +232,9 @@ impl Election {
         let lease = match self.send("GET", self.path(&own), None).await {
             Ok(lease) => lease,
             Err(kube::Error::Api(status)) if status.code == 404 => {
-                if self.seen_another && self.observe("") <= self.duration {
+                // Somebody else may lead and not have noticed yet; who leads himself knows better.
+                let may_be_led = !self.leadership.is_held() && (self.seen_another || self.was_there());
+                if may_be_led && self.observe("") <= self.duration {
                     return Ok(false);
                 }
                 let lease = self.lease(Timestamp::now(), 0, None);
@@ -258,6 +260,11 @@ impl Election {
             self.lease(now, transitions + 1, Some(&version))
         };
         self.won(self.send("PUT", self.path(&own), Some(next)).await)
+    }
+
+    /// Has there been a Lease, or has one been missing since?
+    fn was_there(&self) -> bool {
+        self.observed.is_some()
     }
 
     /// Notes the Lease's version, and says how long it has been that.

@@ -51,6 +51,8 @@ impl<'de, K: Synced> Deserialize<'de> for Stored<K> {
         let identity = ObjectMeta {
             name: identity.name,
             namespace: identity.namespace,
+            // kube's watcher goes on from it: without it every event would be an error and a new list.
+            resource_version: identity.resource_version,
             generation: identity.generation,
             ..ObjectMeta::default()
         };
@@ -90,5 +92,30 @@ impl<K: Synced> Resource for Stored<K> {
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         &mut self.identity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::kinds::account::Account;
+
+    #[test]
+    fn what_kube_and_the_guard_need_is_kept() {
+        let value = json!({
+            "metadata": {"name": "a", "uid": "u", "resourceVersion": "7", "generation": 2, "managedFields": [{}]},
+            "spec": {"apiKeySecretRef": {"name": "s", "key": "k"}}
+        });
+        let stored: Stored<Account> = serde_json::from_value(value).unwrap();
+        assert_eq!(stored.meta().resource_version.as_deref(), Some("7"), "the watcher needs it");
+        assert_eq!((stored.generation(), stored.metadata().uid.as_str()), (Some(2), "u"));
+        let broken = json!({"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}, "spec": 5});
+        let stored: Stored<Account> = serde_json::from_value(broken).unwrap();
+        assert!(
+            stored.object.is_err() && stored.metadata().uid == "u",
+            "one bad object does not stall a watch"
+        );
     }
 }

@@ -73,11 +73,11 @@ async fn watch_once(
                 }
             }
             Ok(Event::InitDone) => {
-                *denials = 0;
                 listed.done(Standing::Synced);
                 listed = feed.fresh();
             }
             Ok(Event::Apply(object)) => {
+                *denials = 0;
                 if let Some(value) = to_value(object)
                     && feed.put(&value).is_err()
                 {

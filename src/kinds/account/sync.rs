@@ -89,8 +89,10 @@ async fn is_used(account: &DynamicObject, context: &Context) -> Result<bool, Err
     for kind in DEPENDENTS {
         let uses = |item: &DynamicObject| {
             let named = item.data["spec"]["account"]["name"].as_str().unwrap_or_default();
-            match item.data["status"]["account"]["uid"].as_str() {
-                Some(made_in) => made_in == uid || named == name,
+            // Contacts remember the name of their Account, all others its uid.
+            let made_in = &item.data["status"]["account"];
+            match made_in["uid"].as_str().or(made_in.as_str()) {
+                Some(made_in) => made_in == uid || made_in == name || named == name,
                 None => named == name || named.is_empty() && counts_implicit,
             }
         };
