@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/usher/target
 CARGO ?= cargo
 
-.PHONY: help demo test lint unit cluster deny manifests bench
+.PHONY: help demo test lint unit cluster upgrade deny manifests bench
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -27,6 +27,9 @@ unit: ## unit, corpus, router and TLS tests; no network but loopback
 
 cluster: ## tests on a real kube-apiserver (built once into the cache)
 	$(CARGO) test --locked --test cluster -- --nocapture
+
+upgrade: ## replaces replicas of an older commit by this one under load (FROM=<commit>)
+	@.ci/upgrade.sh $(FROM)
 
 manifests: ## write crds/, webhooks/, certs/ and docs/codes.md anew
 	@mkdir -p webhooks certs

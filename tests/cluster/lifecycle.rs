@@ -24,8 +24,12 @@ fn manifests(arguments: &[&str]) -> String {
 }
 
 fn start(cluster: &Cluster, kubeconfig: &std::path::Path) -> Process {
+    start_as(usher(), cluster, kubeconfig)
+}
+
+fn start_as(program: &std::path::Path, cluster: &Cluster, kubeconfig: &std::path::Path) -> Process {
     let more = ["--cert-mode=self", "--leader-lease-duration=3s", "--shutdown-delay=3s"];
-    Process::start(cluster, usher(), kubeconfig, &more)
+    Process::start(cluster, program, kubeconfig, &more)
 }
 
 /// A cluster of its own, empty: one call installs, a second one changes nothing, and taking usher away leaves nothing that
@@ -169,12 +173,16 @@ async fn no_more_is_granted_than_is_printed() {
 }
 
 /// SIGTERM under load: unready at once, reviews taken while the Service forgets it, none failed. Then every replica is
-/// replaced in turn, old and new side by side, as an upgrade does it.
+/// replaced in turn, old and new side by side, as an upgrade does it. `USHER_OLD` names the program to upgrade from
+/// (`make upgrade`); it makes certificate, claims and leader's Lease, and the new one must go on with them.
 #[tokio::test(flavor = "multi_thread")]
 async fn replicas_are_replaced_under_load_without_a_failed_review() {
     let (cluster, _turn) = cluster().await;
     let kubeconfig = install::account(cluster);
-    let mut replicas = vec![start(cluster, &kubeconfig), start(cluster, &kubeconfig)];
+    let old = std::env::var_os("USHER_OLD").map_or_else(|| usher().to_owned(), Into::into);
+    let origin = if old == usher() { "the same build" } else { "an older build" };
+    println!("lifecycle: upgrading from {origin}");
+    let mut replicas = vec![start_as(&old, cluster, &kubeconfig), start_as(&old, cluster, &kubeconfig)];
     for replica in &replicas {
         eventually_for(Duration::from_secs(30), "ready", || replica.is_ready()).await;
     }
