@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/usher/target
 CARGO ?= cargo
 
-.PHONY: help demo test lint unit cluster upgrade deny manifests bench
+.PHONY: help demo test lint unit languages fidelity cluster upgrade deny manifests bench
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -12,7 +12,7 @@ help: ## this list
 demo: ## usher at work on a real API server (KEEP=1 leaves it running)
 	@.ci/demo.sh
 
-test: lint unit cluster ## everything: formatting, lints, licences, unit and corpus tests, the real API server
+test: lint unit languages cluster ## everything: formatting, lints, licences, unit and corpus tests, the real API server
 
 lint: deny ## formatting, clippy, documentation, licences
 	$(CARGO) fmt --all --check
@@ -24,6 +24,12 @@ deny: ## licences, sources and duplicate crates
 
 unit: ## unit, corpus, router and TLS tests; no network but loopback
 	$(CARGO) test --locked -- --show-output
+
+languages: ## every verdict on LogQL, PromQL, RE2, templates and durations beside the originals' own (built once into the cache)
+	$(CARGO) test --locked --test languages -- --nocapture
+
+fidelity: ## the same, written into docs/fidelity.md
+	@.ci/fidelity.sh
 
 cluster: ## tests on a real kube-apiserver (built once into the cache)
 	$(CARGO) test --locked --test cluster -- --nocapture

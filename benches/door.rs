@@ -80,12 +80,24 @@ struct Row {
     rss: f64,
 }
 
-async fn measure(name: &str, server: &Server, path: &str, http2: bool) -> Row {
+async fn measure(name: &str, server: &Server, path: &str, body: &[u8], http2: bool) -> Row {
+    measure_with(name, server, path, body, http2, CONNECTIONS).await
+}
+
+async fn measure_with(
+    name: &str,
+    server: &Server,
+    path: &str,
+    body: &[u8],
+    http2: bool,
+    connections: usize,
+) -> Row {
     let trust = support::client::Trust::new(&server.authority, http2, None);
     let watched = Watched::new(server.child.id());
-    load::run(&trust, server.address, path, CONNECTIONS, Duration::from_millis(500)).await;
+    load::run(&trust, server.address, path, body, connections, Duration::from_millis(500)).await;
     let before = watched.cpu();
-    let measured = load::run(&trust, server.address, path, CONNECTIONS, Duration::from_secs(seconds())).await;
+    let time = Duration::from_secs(seconds());
+    let measured = load::run(&trust, server.address, path, body, connections, time).await;
     let cpu = (watched.cpu() - before).as_secs_f64() / measured.requests as f64 * 1e6;
     let protocol = if http2 { "HTTP/2" } else { "HTTP/1.1" };
     eprintln!("bench: {name} {protocol}: {} requests, {cpu:.1} µs of server CPU each", measured.requests);
@@ -114,16 +126,13 @@ fn main() {
     report += "| server | protocol | req/s | CPU per request | ratio to echo | p50 | p99 | RSS |\n|---|---|---|---|---|---|---|---|\n";
     let (echo, usher) = (echo_server(), usher());
     let mut checks = Vec::new();
+    let review = support::client::silence_review();
     for http2 in [false, true] {
+        let path = |phase: &str| format!("/admit/{phase}/monitoring.coreos.com/silence");
         let rows = [
-            runtime.block_on(measure("echo", &echo, "/", http2)),
-            runtime.block_on(measure(
-                "validate",
-                &usher,
-                "/admit/validate/monitoring.coreos.com/silence",
-                http2,
-            )),
-            runtime.block_on(measure("mutate", &usher, "/admit/mutate/monitoring.coreos.com/silence", http2)),
+            runtime.block_on(measure("echo", &echo, "/", &review, http2)),
+            runtime.block_on(measure("validate", &usher, &path("validate"), &review, http2)),
+            runtime.block_on(measure("mutate", &usher, &path("mutate"), &review, http2)),
         ];
         let floor = rows[0].cpu;
         for row in &rows {
@@ -147,9 +156,15 @@ fn main() {
         }
     }
     drop((echo, usher));
+    let languages = parts::languages::table();
+    let (rules, rule_checks) = parts::rules::table(&runtime);
 
     report += "\n## Without a socket\n\nDecode, rules, encode; instructions counted by valgrind, so the same on every run.\n\n";
     report += &reviews::table();
+    report += "\n## Languages\n\n";
+    report += &languages;
+    report += "\n## Rules\n\n";
+    report += &rules;
     report += "\n## At rest\n\n";
     report += &at_rest();
     report += "\n## usher check\n\n";
@@ -157,6 +172,9 @@ fn main() {
     report += "\n## Aims\n\n| what | measured | aim | most |\n|---|---|---|---|\n";
     for (name, ratio, aim, most) in &checks {
         report += &format!("| {name}, ratio to echo | {ratio:.2} | {aim} | {most} |\n");
+    }
+    for (name, measured, aim) in &rule_checks {
+        report += &format!("| {name} | {measured:.2} | {aim} | |\n");
     }
     println!("{report}");
     std::fs::write(support::root().join("docs/benchmarks.md"), &report).unwrap();

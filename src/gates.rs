@@ -14,6 +14,8 @@ pub enum System {
     Silence,
     /// Scrape classes of Prometheus.
     ScrapeClass,
+    /// Rules of Prometheus.
+    PrometheusRules,
     /// Rules of Loki's ruler.
     LokiRules,
     /// Monitors of UptimeRobot.
@@ -24,14 +26,21 @@ pub enum System {
 
 impl System {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Silence, Self::ScrapeClass, Self::LokiRules, Self::UptimeRobot, Self::KmsHealth];
+    pub const ALL: [Self; 6] = [
+        Self::Silence,
+        Self::ScrapeClass,
+        Self::PrometheusRules,
+        Self::LokiRules,
+        Self::UptimeRobot,
+        Self::KmsHealth,
+    ];
 
     /// The name of its gate.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Silence => "Silence",
             Self::ScrapeClass => "ScrapeClass",
+            Self::PrometheusRules => "PrometheusRules",
             Self::LokiRules => "LokiRules",
             Self::UptimeRobot => "UptimeRobot",
             Self::KmsHealth => "KMSHealth",

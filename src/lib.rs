@@ -1,7 +1,7 @@
 //! usher stands at the Kubernetes API server's door for observability resources.
 //!
 //! One rulebook ([`kinds`]) behind several doors: the webhook ([`serve`]) and the offline checker ([`check`]).
-//! Dependencies point one way: doors know kinds, kinds know [`rule`] and [`model`], and nothing in a kind's rules knows
+//! Dependencies point one way: doors know kinds, kinds know [`rule`], [`lang`] and [`model`], and nothing in a kind's rules knows
 //! that a door exists.
 
 pub mod certs;
@@ -12,6 +12,7 @@ pub mod cluster;
 pub mod files;
 pub mod gates;
 pub mod kinds;
+pub mod lang;
 pub mod manifests;
 pub mod model;
 pub mod names;

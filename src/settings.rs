@@ -15,6 +15,10 @@ pub struct Settings {
     pub silence: SilenceSettings,
     /// ScrapeClass rules.
     pub scrape_class: ScrapeClassSettings,
+    /// PrometheusRule rules.
+    pub prometheus: PrometheusSettings,
+    /// AlertingRule and RecordingRule rules.
+    pub loki: LokiSettings,
     /// Account and Contact rules.
     pub uptime: UptimeSettings,
     /// Which systems are on.
@@ -93,6 +97,63 @@ pub enum NamespaceInjection {
 pub struct ScrapeClassSettings {
     /// Refuse `insecureSkipVerify: true` instead of warning.
     pub deny_insecure: bool,
+}
+
+/// Settings of the PrometheusRule rules.
+#[derive(Debug, Clone, Default)]
+pub struct PrometheusSettings {
+    /// What PromQL may use when no selecting Prometheus is known.
+    pub options: crate::lang::promql::Options,
+}
+
+/// Settings of the rules about Loki's rules.
+#[derive(Debug, Clone, Default)]
+pub struct LokiSettings {
+    /// What an expression gets that parses but fails at every evaluation.
+    pub stage_checks: StageChecks,
+    /// Which profile of tenants holds.
+    pub rules_tenancy: RulesTenancy,
+    /// How rules are kept to the logs of their own namespace.
+    pub tenancy_mode: TenancyMode,
+    /// The log label that carries the namespace; empty when the mode is off.
+    pub tenancy_label: String,
+}
+
+/// What an expression gets that parses but fails at every evaluation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StageChecks {
+    /// A refusal.
+    #[default]
+    Deny,
+    /// A warning.
+    Warn,
+    /// Nothing.
+    Off,
+}
+
+/// Which profile of tenants holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RulesTenancy {
+    /// None.
+    #[default]
+    Off,
+    /// OpenShift's: tenants by namespace, and what every alert must carry.
+    Openshift,
+}
+
+/// How rules are kept to the logs of their own namespace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TenancyMode {
+    /// Not at all.
+    #[default]
+    Off,
+    /// Each selector must name it.
+    Require,
+    /// usher adds it to each selector.
+    Inject,
 }
 
 /// Settings of the Account and Contact rules.

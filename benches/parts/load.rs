@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use crate::support::client::{Connection, Trust, silence_review};
+use hyper::body::Bytes;
+
+use crate::support::client::{Connection, Trust};
 
 pub struct Measured {
     pub requests: usize,
@@ -16,19 +18,20 @@ pub async fn run(
     trust: &Trust,
     address: SocketAddr,
     path: &str,
+    body: &[u8],
     connections: usize,
     time: Duration,
 ) -> Measured {
     let mut workers = Vec::new();
     let started = Instant::now();
     for _ in 0..connections {
-        let (trust, path) = (trust.clone(), path.to_owned());
+        let (trust, path, body) = (trust.clone(), path.to_owned(), Bytes::copy_from_slice(body));
         workers.push(tokio::spawn(async move {
             let mut connection = Connection::open(&trust, address).await.unwrap();
             let mut latencies = Vec::new();
             while started.elapsed() < time {
                 let sent = Instant::now();
-                let (status, _) = connection.post(address, &path, silence_review()).await.unwrap();
+                let (status, _) = connection.post(address, &path, body.clone()).await.unwrap();
                 assert_eq!(status, 200);
                 latencies.push(sent.elapsed());
             }

@@ -253,8 +253,7 @@ fn narrow(node: &crate::yaml::Node, finding: &Finding, text: &str) -> Range<usiz
     let whole = node.locate(&finding.path);
     let part = finding.span.as_ref().and_then(|part| {
         let value = node.to_json().pointer(&finding.path.pointer())?.as_str()?.to_owned();
-        let start = whole.start + text.get(whole.clone())?.find(&value)?;
-        Some(start + part.start..start + part.end)
+        crate::yaml::place(text, &whole, &value, part)
     });
     part.unwrap_or(whole)
 }

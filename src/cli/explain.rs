@@ -7,10 +7,19 @@ use crate::rule::nearest::nearest;
 use crate::rule::{Rule, Severity};
 use crate::schema::codes as schema_codes;
 
-/// Every rule, with the kind it belongs to; rules about files and schemas belong to none.
-fn all_rules() -> Vec<(Option<&'static KindInfo>, &'static Rule)> {
-    let of_kinds = TABLE.iter().flat_map(|kind| kind.rules().map(move |rule| (Some(*kind), rule)));
-    of_kinds.chain(schema_codes::ALL.iter().map(|rule| (None, *rule))).collect()
+/// Every rule once, with the kinds that can meet it; rules about files and schemas belong to none.
+fn all_rules() -> Vec<(Vec<&'static KindInfo>, &'static Rule)> {
+    let mut rules: Vec<(Vec<&'static KindInfo>, &'static Rule)> = Vec::new();
+    for kind in TABLE {
+        for rule in kind.rules() {
+            match rules.iter_mut().find(|(_, known)| std::ptr::eq(*known, rule)) {
+                Some((kinds, _)) => kinds.push(kind),
+                None => rules.push((vec![kind], rule)),
+            }
+        }
+    }
+    rules.extend(schema_codes::ALL.iter().map(|rule| (Vec::new(), *rule)));
+    rules
 }
 
 /// The explanation of a code or a kind, or what was probably meant. `all` is the index, `docs/codes.md`.
@@ -19,8 +28,8 @@ pub fn explain(subject: &str) -> Result<String, String> {
     if subject == "all" {
         return Ok(index());
     }
-    if let Some((kind, rule)) = rules.iter().find(|(_, rule)| rule.code.eq_ignore_ascii_case(subject)) {
-        return Ok(explain_rule(*kind, rule));
+    if let Some((kinds, rule)) = rules.iter().find(|(_, rule)| rule.code.eq_ignore_ascii_case(subject)) {
+        return Ok(explain_rule(kinds, rule));
     }
     if let Some(kind) = TABLE.iter().find(|kind| is_called(kind, subject)) {
         return Ok(explain_kind(kind));
@@ -70,8 +79,10 @@ fn verdict(rule: &Rule) -> &'static str {
     }
 }
 
-fn explain_rule(kind: Option<&KindInfo>, rule: &Rule) -> String {
-    let of = kind.map_or_else(|| "any kind".to_owned(), |kind| format!("{} ({})", kind.kind, kind.group));
+fn explain_rule(kinds: &[&KindInfo], rule: &Rule) -> String {
+    let named: Vec<String> = kinds.iter().map(|kind| format!("{} ({})", kind.kind, kind.group)).collect();
+    let of = if named.is_empty() { "any kind".to_owned() } else { named.join(", ") };
+    let kind = kinds.first().copied();
     let mut text = format!("{}: {}\n\n", rule.code, rule.title);
     let _ = writeln!(text, "applies to   {of}");
     let _ = writeln!(
@@ -125,6 +136,7 @@ fn example(kind: &KindInfo) -> Option<&'static str> {
     examples!(
         "silence",
         "scrape-class",
+        "prometheus-rule",
         "alerting-rule",
         "recording-rule",
         "ruler-config",

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::Error;
-use crate::kinds::TABLE;
+use crate::kinds::owned;
 use crate::manifests::webhook::{Target, configurations};
 use crate::manifests::{Certificates, Install, certs, crd, deploy, rbac};
 use crate::{names, yaml};
@@ -120,7 +120,7 @@ pub(super) fn run(what: Manifests) -> Result<ExitCode, Error> {
             write_crds(&directory)?;
             return Ok(ExitCode::SUCCESS);
         }
-        Manifests::Crds { output_dir: None } => TABLE.iter().map(|kind| crd::crd(kind)).collect(),
+        Manifests::Crds { output_dir: None } => owned().map(crd::crd).collect(),
         Manifests::Webhooks { url, ca_file, place } => {
             let install = place.install(None)?;
             let bundle = ca_file.as_deref().map(read_bundle).transpose()?;
@@ -146,7 +146,7 @@ pub(super) fn run(what: Manifests) -> Result<ExitCode, Error> {
 
 fn write_crds(directory: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(directory)?;
-    for kind in TABLE {
+    for kind in owned() {
         std::fs::write(directory.join(format!("{}.yaml", kind.plural)), yaml::write(&crd::crd(kind)))?;
     }
     Ok(())

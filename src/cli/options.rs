@@ -10,14 +10,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::gates::Gates;
+use crate::kinds::prometheus_rule::features;
 use crate::model::duration::{Span, parse_setting};
 use crate::model::selector::LabelSelector;
 use crate::names;
 use crate::observe::logs::LogFormat;
 use crate::rule::nearest::nearest;
 use crate::settings::{
-    ContactScope, DeletePolicy, NamespaceInjection, PastEnd, ScrapeClassSettings, Settings, SilenceSettings,
-    UptimeSettings,
+    ContactScope, DeletePolicy, LokiSettings, NamespaceInjection, PastEnd, PrometheusSettings, RulesTenancy,
+    ScrapeClassSettings, Settings, SilenceSettings, StageChecks, TenancyMode, UptimeSettings,
 };
 
 /// Why the settings cannot be used.
@@ -116,6 +117,21 @@ options! {
         /// Refuse insecureSkipVerify in scrape classes [default: false]
         #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "ScrapeClass rules")]
         deny_insecure_scrape_classes: bool,
+        /// Features of PromQL when no Prometheus that selects a rule is known, comma-separated [default: none]
+        #[arg(long, value_name = "FEATURES", value_delimiter = ',', help_heading = "PrometheusRule rules")]
+        promql_features: Vec<String>,
+        /// What LogQL gets that parses but fails at every evaluation [default: deny]
+        #[arg(long, value_name = "VERDICT", help_heading = "Loki rules")]
+        logql_stage_checks: StageChecks,
+        /// Which profile of tenants holds [default: off]
+        #[arg(long, value_name = "PROFILE", help_heading = "Loki rules")]
+        rules_tenancy: RulesTenancy,
+        /// How rules are kept to the logs of their own namespace; needs --tenancy-label [default: off]
+        #[arg(long, value_name = "MODE", help_heading = "Loki rules")]
+        tenancy_mode: TenancyMode,
+        /// The log label that carries the namespace
+        #[arg(long, value_name = "LABEL", help_heading = "Loki rules")]
+        tenancy_label: String,
         /// The namespace of the Secrets that Accounts refer to [default: usher-system]
         #[arg(long, value_name = "NAMESPACE", help_heading = "UptimeRobot rules")]
         cluster_resource_namespace: String,
@@ -339,9 +355,57 @@ fn validate(options: RuleOptions) -> Result<Settings, Error> {
         default_contact_scope: options.default_contact_scope.unwrap_or_default(),
         account_delete_policy: options.account_delete_policy.unwrap_or_default(),
     };
+    let loki = LokiSettings {
+        stage_checks: options.logql_stage_checks.unwrap_or_default(),
+        rules_tenancy: options.rules_tenancy.unwrap_or_default(),
+        tenancy_mode: options.tenancy_mode.unwrap_or_default(),
+        tenancy_label: options.tenancy_label.unwrap_or_default(),
+    };
+    validate_tenancy(&loki)?;
+    let features = options.promql_features.unwrap_or_default();
+    let known = |feature: &&String| !features::ALL.contains(&feature.as_str());
+    if let Some(feature) = features.iter().find(known) {
+        let hint = nearest(feature, features::ALL.into_iter()).map(|near| format!("; did you mean {near}?"));
+        let message = format!("{feature:?} is not a feature of PromQL{}", hint.unwrap_or_default());
+        return Err(Error::Value { name: "promql-features", message });
+    }
+    let prometheus = PrometheusSettings {
+        options: features::options(|feature| features.iter().any(|enabled| enabled == feature)),
+    };
     let scrape_class =
         ScrapeClassSettings { deny_insecure: options.deny_insecure_scrape_classes.unwrap_or_default() };
-    Ok(Settings { silence, scrape_class, uptime, gates: options.feature_gates.unwrap_or_default() })
+    Ok(Settings {
+        silence,
+        scrape_class,
+        prometheus,
+        loki,
+        uptime,
+        gates: options.feature_gates.unwrap_or_default(),
+    })
+}
+
+fn validate_tenancy(loki: &LokiSettings) -> Result<(), Error> {
+    let fail = |name: &'static str, message: &str| Err(Error::Value { name, message: message.to_owned() });
+    let label = loki.tenancy_label.as_str();
+    if loki.tenancy_mode == TenancyMode::Off {
+        if !label.is_empty() {
+            return fail("tenancy-label", "has no effect without tenancy-mode require or inject");
+        }
+        return Ok(());
+    }
+    if loki.rules_tenancy != RulesTenancy::Off {
+        return fail(
+            "tenancy-mode",
+            "cannot be used together with rules-tenancy, which has rules of its own",
+        );
+    }
+    // The label is written into expressions, where reserved words are no names.
+    if crate::lang::logql::parse(&format!("{{{label}=\"x\"}}")).is_err()
+        || !crate::lang::names::is_label(label)
+    {
+        return fail("tenancy-label", "needs the name of a log label, for example kubernetes_namespace_name");
+    }
+    Ok(())
 }
 
 /// The variables that some command reads.
@@ -397,5 +461,11 @@ mod tests {
         assert!(settings_from(&json!({"silence-namespace-label": ""})).is_err());
         assert!(settings_from(&json!({"cluster-resource-namespace": "A B"})).is_err());
         assert!(settings_from(&json!({"silence-required-labels": [" "]})).is_err());
+        assert!(settings_from(&json!({"tenancy-mode": "require"})).is_err());
+        assert!(settings_from(&json!({"tenancy-mode": "require", "tenancy-label": "json"})).is_err());
+        assert!(settings_from(&json!({"tenancy-label": "namespace"})).is_err());
+        let both = json!({"tenancy-mode": "inject", "tenancy-label": "ns", "rules-tenancy": "openshift"});
+        assert!(settings_from(&both).is_err());
+        assert!(settings_from(&json!({"tenancy-mode": "inject", "tenancy-label": "ns"})).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! THE TABLE: every kind that usher owns, once. Routes, webhook rules, CRDs, CLI dispatch, metrics labels, the
+//! THE TABLE: every kind that usher judges, once. Routes, webhook rules, CRDs, CLI dispatch, metrics labels, the
 //! documentation index and the corpus runner are derived from it; a test names what a kind lacks.
 //!
 //! A kind is a folder here (`spec.rs` the API type, `rules.rs` and `defaults.rs` where it has any) and one line in
@@ -22,19 +22,22 @@ pub mod account;
 pub mod alerting_rule;
 pub mod contact;
 pub mod kms_health;
+pub mod loki;
 pub mod maintenance_window;
 pub mod monitor;
 pub mod monitor_group;
+pub mod prometheus_rule;
 pub mod recording_rule;
 pub mod ruler_config;
 pub mod scrape_class;
 pub mod silence;
 pub mod slack_integration;
 
-/// Every owned kind, in the order of the documentation.
+/// Every kind, in the order of the documentation.
 pub static TABLE: &[&KindInfo] = &[
     &silence::KIND,
     &scrape_class::KIND,
+    &prometheus_rule::KIND,
     &alerting_rule::KIND,
     &recording_rule::KIND,
     &ruler_config::KIND,
@@ -64,6 +67,8 @@ pub struct KindInfo {
     pub slug: &'static str,
     /// The system that it belongs to.
     pub system: System,
+    /// Is the CRD somebody else's? Then usher judges the kind and never installs it.
+    pub is_guest: bool,
     /// Makes the CRD as the API types declare it; `manifests::crd` finishes it.
     pub crd: fn() -> CustomResourceDefinition,
     /// The CEL rules of the CRD, each with its twin.
@@ -152,6 +157,11 @@ pub trait Kind: Sized + Send + Sync + 'static {
             && object.metadata.annotations == old.metadata.annotations
     }
 
+    /// Does an update leave alone everything that findings rest on? Then they are all inherited.
+    fn rests_on_the_same(object: &Object<Self::Spec>, old: &Object<Self::Spec>) -> bool {
+        object.spec == old.spec
+    }
+
     /// Judges a removal.
     fn check_delete(_old: &Object<Self::Spec>, _facts: &Facts<'_>, _out: &mut Findings) {}
 }
@@ -188,6 +198,11 @@ impl KindInfo {
         let own = self.admission.as_ref().map(|admission| admission.rules).unwrap_or_default();
         own.iter().copied().chain(self.cel.iter().map(|cel| cel.rule))
     }
+}
+
+/// The kinds whose CRDs are usher's own.
+pub fn owned() -> impl Iterator<Item = &'static KindInfo> {
+    TABLE.iter().copied().filter(|kind| !kind.is_guest)
 }
 
 /// The kind that an object belongs to, by its `apiVersion` and `kind`.

@@ -8,7 +8,7 @@ pub mod webhook;
 
 use serde_json::{Value, json};
 
-use crate::kinds::TABLE;
+use crate::kinds::owned;
 use crate::names;
 use webhook::Target;
 
@@ -54,7 +54,7 @@ impl Install {
     pub fn all(&self) -> Vec<Value> {
         let target = Target::Service { namespace: self.namespace.clone() };
         let mut documents = vec![self.namespace_object()];
-        documents.extend(TABLE.iter().map(|kind| crd::crd(kind)));
+        documents.extend(owned().map(crd::crd));
         documents.extend(rbac::documents(self));
         if self.certificates == Certificates::CertManager {
             documents.extend(certs::documents(&self.namespace));

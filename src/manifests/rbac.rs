@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Certificates, Install, labels};
 use crate::certs::bundle;
-use crate::kinds::{KindInfo, TABLE};
+use crate::kinds::{KindInfo, TABLE, owned};
 use crate::names;
 use crate::view::View;
 
@@ -33,7 +33,7 @@ pub fn documents(install: &Install) -> Vec<Value> {
     let read = vec![json!({"apiGroups": [""], "resources": ["secrets"], "verbs": ["list", "watch"]})];
     documents.push(role("Role", "usher-account-keys", keys, read));
     documents.push(binding("RoleBinding", "Role", "usher-account-keys", keys, install));
-    documents.extend(TABLE.iter().flat_map(|kind| user_roles(kind)));
+    documents.extend(owned().flat_map(user_roles));
     documents.push(role(
         "ClusterRole",
         "usher-silence-all",
@@ -81,7 +81,7 @@ fn cluster_rules(install: &Install) -> Vec<Value> {
     rules
 }
 
-/// What the View watches, group by group.
+/// What the View and the reconcilers watch, group by group.
 fn read_rules() -> Vec<Value> {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for feed in View::default().feeds() {
@@ -89,6 +89,12 @@ fn read_rules() -> Vec<Value> {
         // Never in the whole cluster.
         if resource.kind != "Secret" {
             groups.entry(resource.group).or_default().push(resource.plural);
+        }
+    }
+    for kind in TABLE.iter().filter(|kind| kind.reconciler.is_some()) {
+        let known = groups.entry(kind.group).or_default();
+        if !known.contains(&kind.plural) {
+            known.push(kind.plural);
         }
     }
     let rule = |(group, resources): (&str, Vec<&str>)| json!({"apiGroups": [group], "resources": resources, "verbs": ["list", "watch"]});

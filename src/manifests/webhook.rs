@@ -42,14 +42,10 @@ pub fn configurations(target: &Target, ca_bundle: Option<&str>, certificates: Ce
             entry["reinvocationPolicy"] = json!("IfNeeded");
             mutating.push(entry);
         }
-        validating.push(entry(
-            kind,
-            admission,
-            "validate",
-            &["CREATE", "UPDATE"],
-            "Fail",
-            client(Phase::Validate),
-        ));
+        // Guests must not stop when usher does.
+        let policy = if kind.is_guest { "Ignore" } else { "Fail" };
+        let client_config = client(Phase::Validate);
+        validating.push(entry(kind, admission, "validate", &["CREATE", "UPDATE"], policy, client_config));
         if admission.sees_delete {
             let mut entry = entry(kind, admission, "delete", &["DELETE"], "Ignore", client(Phase::Validate));
             entry["timeoutSeconds"] = json!(3);

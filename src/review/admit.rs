@@ -42,7 +42,7 @@ pub fn validate<K: Kind>(
     if let Some(old) = old
         && findings.denies()
     {
-        if old.spec == object.spec {
+        if K::rests_on_the_same(object, old) {
             findings.soften_all();
         } else {
             let mut before = Findings::default();

@@ -148,6 +148,24 @@ impl Findings {
         &mut self.0[last]
     }
 
+    /// Pushes what a language found in a text, with line and column; the weight is the rule's own.
+    pub fn fault(
+        &mut self,
+        rule: &'static Rule,
+        path: FieldPath,
+        text: &str,
+        fault: &crate::lang::Fault,
+    ) -> &mut Finding {
+        let (line, column) = crate::lang::position(text, fault.span.start);
+        let message = format!("line {line}, column {column}: {}", fault.message);
+        let finding = self.push(rule.verdict, rule, path, message);
+        finding.value(text).part(fault.span.clone());
+        if let Some(hint) = &fault.hint {
+            finding.help(hint.as_str());
+        }
+        finding
+    }
+
     /// Would the object be refused?
     pub fn denies(&self) -> bool {
         self.0.iter().any(|finding| finding.severity == Severity::Error)

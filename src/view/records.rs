@@ -267,7 +267,7 @@ pub struct Argument {
     pub value: String,
 }
 
-/// What decides which classes a Prometheus or PrometheusAgent can use, and how.
+/// What decides which classes and rules a Prometheus or PrometheusAgent can use, and how.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkloadSpec {
@@ -275,6 +275,12 @@ pub struct WorkloadSpec {
     pub version: String,
     /// `Legacy` or `UTF8`.
     pub name_validation_scheme: String,
+    /// `promql-experimental-functions`, …
+    pub enable_features: Vec<String>,
+    /// Absent selects no PrometheusRule.
+    pub rule_selector: Option<LabelSelector>,
+    /// Absent selects the workload's own namespace.
+    pub rule_namespace_selector: Option<LabelSelector>,
     /// The inline classes, of which a name shadows a standalone class.
     pub scrape_classes: Vec<InlineClass>,
     /// Mounts of the prometheus container.

@@ -3,6 +3,7 @@
 //! kubectl's reader is go-yaml 2: YAML 1.1, where `on` is true and `017` is fifteen. Scalars are therefore resolved
 //! here (`resolve.rs`) instead of by a library of another mind. Only the text's events come from one.
 
+mod place;
 mod read;
 mod resolve;
 mod write;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::rule::path::{FieldPath, Segment};
 
+pub use place::place;
 pub use read::{Document, Error, read, read_all};
 pub use write::write;
 

@@ -5,6 +5,9 @@
 #   tests/peers/build.sh cluster              kube-apiserver, etcd, kubectl (or $KUBEBUILDER_ASSETS, when set)
 #   tests/peers/build.sh controller-manager   kube-controller-manager
 #   tests/peers/build.sh cert-manager         cert-manager's controllers and cainjector, and its CRDs
+#   tests/peers/build.sh operator-crds        prometheus-operator's CRDs
+#   tests/peers/build.sh prometheus-operator  its admission webhook, for benchmarks
+#   tests/peers/build.sh oracle               the languages' judges (Loki, Prometheus, Go) and texts of their own tests
 #
 # The cache is ${XDG_CACHE_HOME:-~/.cache}/usher. Progress goes to stderr.
 set -euo pipefail
@@ -87,8 +90,7 @@ cert_manager() {
   if ! [ -x "$bin/cert-manager" ]; then
     go=$(find_go)
     # The CRDs come with the module; they are kept beside the binary, for the module cache may go.
-    module=$(cd "$here/cert-manager" && "$go" mod download -json github.com/cert-manager/cert-manager |
-      sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+    module=$(module_dir cert-manager github.com/cert-manager/cert-manager)
     mkdir -p "$bin/crds"
     for name in certificaterequests certificates clusterissuers issuers; do
       cp -f "$module/deploy/crds/cert-manager.io_$name.yaml" "$bin/crds/"
@@ -97,6 +99,74 @@ cert_manager() {
     build cert-manager "$bin/cert-manager" .
   fi
   echo "$bin"
+}
+
+operator_crds() {
+  local bin module
+  bin=$(cache_for prometheus-operator prometheus-operator)
+  lock "$bin"
+  if ! [ -d "$bin/crds" ]; then
+    go=$(find_go)
+    say "fetching prometheus-operator's CRDs"
+    module=$(module_dir prometheus-operator github.com/prometheus-operator/prometheus-operator)
+    rm -rf "$bin/crds.partial" && mkdir -p "$bin/crds.partial"
+    cp "$module"/example/prometheus-operator-crd/*.yaml "$bin/crds.partial/"
+    chmod -R u+w "$bin/crds.partial"
+    mv "$bin/crds.partial" "$bin/crds"
+  fi
+  echo "$bin/crds"
+}
+
+prometheus_operator() {
+  local bin
+  bin=$(cache_for prometheus-operator prometheus-operator)
+  lock "$bin"
+  if ! [ -x "$bin/admission-webhook" ]; then
+    go=$(find_go)
+    build prometheus-operator "$bin/admission-webhook" \
+      github.com/prometheus-operator/prometheus-operator/cmd/admission-webhook
+  fi
+  echo "$bin"
+}
+
+oracle() {
+  local bin loki prometheus root
+  bin=$(cache_for oracle oracle-loki oracle-prometheus)
+  lock "$bin"
+  if ! [ -x "$bin/oracle-loki" ] || ! [ -x "$bin/oracle-prometheus" ] || ! [ -d "$bin/corpus" ]; then
+    go=$(find_go)
+    [ -x "$bin/oracle-prometheus" ] || build oracle-prometheus "$bin/oracle-prometheus" .
+    [ -x "$bin/oracle-loki" ] || build oracle-loki "$bin/oracle-loki" .
+    # Expressions of the programs' own tests and pages, to be judged by both sides; never committed.
+    loki=$(module_dir oracle-loki github.com/grafana/loki/v3)
+    prometheus=$(module_dir oracle-prometheus github.com/prometheus/prometheus)
+    root=$("$go" env GOROOT)
+    rm -rf "$bin/corpus.partial"
+    gather loki "$loki"/pkg/logql{,/syntax,/log}/*_test.go "$loki"/docs/sources/{query,alert}/{,*/}*.md
+    gather prometheus "$prometheus"/promql{,/parser}/*_test.go "$prometheus"/promql/promqltest/testdata/*.test \
+      "$prometheus"/docs/querying/*.md
+    gather go-template "$root"/src/text/template{,/parse}/*_test.go
+    gather go-regexp "$root"/src/regexp{,/syntax}/*_test.go
+    mv "$bin/corpus.partial" "$bin/corpus"
+  fi
+  echo "$bin"
+}
+
+# module_dir MODULE_DIR MODULE: where the sources of a required module are.
+module_dir() {
+  (cd "$here/$1" && "$go" mod download -json "$2" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+}
+
+# gather FOLDER FILE…: copies into the corpus; two files of one name keep apart by their folders.
+gather() {
+  local folder=$bin/corpus.partial/$1 file
+  shift
+  mkdir -p "$folder"
+  for file in "$@"; do
+    [ -f "$file" ] || continue
+    cp "$file" "$folder/$(basename "$(dirname "$file")")_$(basename "$file")"
+  done
+  chmod -R u+w "$folder"
 }
 
 # cache_for NAME MODULE_DIR…: a directory that is another one whenever the modules change.
@@ -127,5 +197,8 @@ case ${1:-} in
   cluster) cluster ;;
   controller-manager) controller_manager ;;
   cert-manager) cert_manager ;;
-  *) die "usage: tests/peers/build.sh cluster|controller-manager|cert-manager" ;;
+  operator-crds) operator_crds ;;
+  prometheus-operator) prometheus_operator ;;
+  oracle) oracle ;;
+  *) die "usage: tests/peers/build.sh cluster|controller-manager|cert-manager|operator-crds|prometheus-operator|oracle" ;;
 esac

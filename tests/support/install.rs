@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use serde_json::{Value, json};
-use usher::kinds::TABLE;
+use usher::kinds::{TABLE, owned};
 use usher::manifests::crd::crd;
 use usher::manifests::webhook::{Target, configurations};
 use usher::manifests::{Certificates, Install, rbac};
@@ -24,8 +24,16 @@ pub fn apply(cluster: &Cluster, documents: &[Value]) {
 
 /// The owned CRDs, minimal ones of the guests that usher reads, and usher's rights.
 pub fn everything(cluster: &Cluster) {
-    let owned: Vec<Value> = TABLE.iter().map(|kind| crd(kind)).collect();
-    apply(cluster, &owned);
+    let own: Vec<Value> = owned().map(crd).collect();
+    apply(cluster, &own);
+    // Guests that usher judges have the CRD of their owner.
+    for guest in TABLE.iter().filter(|kind| kind.is_guest) {
+        let file =
+            super::cluster::peers("operator-crds").join(format!("{}_{}.yaml", guest.group, guest.plural));
+        let (ok, _, errors) =
+            cluster.kubectl(&["apply", "--server-side", "-f", &file.display().to_string()], None);
+        assert!(ok, "{errors}");
+    }
     let guests = super::root().join("tests/support/guests.yaml");
     let (ok, _, errors) =
         cluster.kubectl(&["apply", "--server-side", "-f", &guests.display().to_string()], None);

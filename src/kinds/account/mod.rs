@@ -29,6 +29,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: false,
     slug: "account",
     system: System::UptimeRobot,
+    is_guest: false,
     crd: spec::Account::crd,
     cel: &[],
     admission: Some(Admission {

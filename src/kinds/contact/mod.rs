@@ -27,6 +27,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: false,
     slug: "contact",
     system: System::UptimeRobot,
+    is_guest: false,
     crd: spec::Contact::crd,
     cel: &[Cel {
         at: &["spec", "contact"],

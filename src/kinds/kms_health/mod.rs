@@ -20,6 +20,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: false,
     slug: "kms-health",
     system: System::KmsHealth,
+    is_guest: false,
     crd: spec::KMSHealth::crd,
     cel: &[
         Cel {

@@ -20,6 +20,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: true,
     slug: "maintenance-window",
     system: System::UptimeRobot,
+    is_guest: false,
     crd: spec::MaintenanceWindow::crd,
     cel: &[
         Cel {

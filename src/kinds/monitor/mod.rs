@@ -20,6 +20,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: true,
     slug: "monitor",
     system: System::UptimeRobot,
+    is_guest: false,
     crd: spec::Monitor::crd,
     cel: &[
         Cel {

@@ -17,6 +17,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: true,
     slug: "monitor-group",
     system: System::UptimeRobot,
+    is_guest: false,
     crd: spec::MonitorGroup::crd,
     cel: &[],
     admission: None,

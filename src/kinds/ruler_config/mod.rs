@@ -1,15 +1,23 @@
-//! RulerConfig: how a Loki ruler evaluates, notifies and writes. Schema only; its rules come with the Loki
-//! system.
+//! RulerConfig: how a Loki ruler evaluates, notifies and writes.
 //!
 //! The CRD has no rules across fields on purpose: where the Loki operator's CRD is already installed, usher
 //! leaves it alone, and a CEL rule of ours would hold in some clusters only.
 
 use kube::CustomResourceExt;
 
-use super::KindInfo;
+use super::{Admission, FailurePolicy, Kind, KindInfo};
 use crate::gates::System;
+use crate::model::object::Object;
+use crate::reconcile::{Reconciler, Synced, driver};
+use crate::review::{admit, door};
+use crate::rule::{Facts, Findings};
 
+pub mod codes;
+mod relabel;
+mod rules;
 pub mod spec;
+
+use spec::RulerConfigSpec;
 
 /// The line of the table.
 pub static KIND: KindInfo = KindInfo {
@@ -20,8 +28,44 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: true,
     slug: "ruler-config",
     system: System::LokiRules,
+    is_guest: false,
     crd: spec::RulerConfig::crd,
     cel: &[],
-    admission: None,
-    reconciler: None,
+    admission: Some(Admission {
+        rules: codes::ALL,
+        answer: door::answer::<RulerConfig>,
+        judge: admit::judge_tree::<RulerConfig>,
+        mutate: None,
+        mutate_failure: FailurePolicy::Ignore,
+        sees_delete: false,
+        timeout_seconds: 5,
+        claims: false,
+    }),
+    reconciler: Some(Reconciler { run: driver::run::<RulerConfig>, reads: &[], finalizer: None }),
 };
+
+/// The kind, for the doors.
+#[derive(Debug, Clone, Copy)]
+pub struct RulerConfig;
+
+impl Kind for RulerConfig {
+    type Spec = RulerConfigSpec;
+
+    fn check(
+        object: &Object<RulerConfigSpec>,
+        _old: Option<&Object<RulerConfigSpec>>,
+        _facts: &Facts<'_>,
+        out: &mut Findings,
+    ) {
+        rules::check(&object.spec, out);
+    }
+
+    /// Labels and annotations decide nothing here.
+    fn is_untouched(object: &Object<RulerConfigSpec>, old: &Object<RulerConfigSpec>) -> bool {
+        object.spec == old.spec
+    }
+}
+
+impl Synced for RulerConfig {
+    const INFO: &'static KindInfo = &KIND;
+}

@@ -69,6 +69,9 @@ rules! {
     ACTION_VERSION = "USHR002" Error "the relabeling action needs a newer Prometheus",
         "lowercase and uppercase came with 2.36, keepequal and dropequal with 2.41.",
         "raise the workload's version, or use another action";
+    BAD_REGEX = "USHR003" Error "the regular expression is not valid",
+        "Prometheus reads expressions as Go's regexp package does and refuses the configuration.",
+        "mend the expression at the place that is named";
     NO_MODULUS = "USHR004" Error "hashmod needs a modulus",
         "A hash modulo nothing does not exist.",
         "set modulus to the number of shards";
@@ -99,4 +102,7 @@ rules! {
     BAD_SOURCE = "USHR013" Error "a source label is not a label name",
         "Prometheus refuses the configuration.",
         "use a valid label name";
+    NEWER_GO = "USHR014" Warning "older releases of Prometheus do not read the expression",
+        "Go learned it later; a Prometheus that was built before refuses the configuration.",
+        "write it in the older form if such a Prometheus uses the class";
 }

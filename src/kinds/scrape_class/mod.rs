@@ -15,7 +15,7 @@ mod relabel;
 mod rules;
 pub mod spec;
 mod tls;
-mod workloads;
+pub(super) mod workloads;
 
 use spec::ScrapeClassSpec;
 
@@ -28,6 +28,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: false,
     slug: "scrape-class",
     system: System::ScrapeClass,
+    is_guest: false,
     crd: spec::ScrapeClass::crd,
     cel: &[],
     admission: Some(Admission {

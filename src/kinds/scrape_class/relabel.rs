@@ -1,8 +1,9 @@
-//! Relabel rules (R1 to R13; R3, the regular expression itself, waits for usher's own parser of Go's dialect).
+//! Relabel rules (R1 to R13).
 
 use super::codes;
 use super::spec::RelabelConfig;
 use super::workloads::{DEFAULT_VERSION, Version, Workload};
+use crate::lang::re2::{self, Names, Wrap};
 use crate::rule::{FieldPath, Findings, Rule, Severity, quoted};
 
 const ACTIONS: [&str; 11] = [
@@ -80,6 +81,7 @@ pub(super) fn check(rule: &RelabelConfig, path: &FieldPath, dialect: &Dialect, o
         let message = format!("{action} needs Prometheus {}.{}", version.0, version.1);
         out.push(severity, &codes::ACTION_VERSION, path.field("action"), message).value(action);
     }
+    check_regex(rule, path, dialect, out);
     check_modulus(rule, action, path, out);
     check_target(rule, action, path, dialect, out);
     check_replacement(rule, action, path, dialect, out);
@@ -93,6 +95,26 @@ pub(super) fn check(rule: &RelabelConfig, path: &FieldPath, dialect: &Dialect, o
             let path = path.field("sourceLabels").index(index);
             let message = format!("{} is not a label name", quoted(label));
             out.push(severity, &codes::BAD_SOURCE, path, message).value(label.as_str());
+        }
+    }
+}
+
+/// Prometheus 2 wraps the expression in `^(?:…)$`, 3 in `^(?s:…)$`, and reads only that.
+fn check_regex(rule: &RelabelConfig, path: &FieldPath, dialect: &Dialect, out: &mut Findings) {
+    let Some(regex) = rule.regex.as_deref() else { return };
+    let wrap = if dialect.newest < (3, 0) { Wrap::Group } else { Wrap::DotAll };
+    match re2::parse_wrapped(regex.as_bytes(), Names::Current, wrap) {
+        Err(fault) => {
+            out.fault(&codes::BAD_REGEX, path.field("regex"), regex, &fault);
+        }
+        Ok(pattern) => {
+            if let Some(newer) = pattern.needs_newer_go().filter(|newer| newer.release != "1.22") {
+                let part = regex.get(newer.span.clone()).unwrap_or_default();
+                let message = format!("{part} is read only by Prometheus built with Go {}", newer.release);
+                out.warn(&codes::NEWER_GO, path.field("regex"), message)
+                    .value(regex)
+                    .part(newer.span.clone());
+            }
         }
     }
 }

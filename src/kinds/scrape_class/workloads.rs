@@ -9,10 +9,10 @@ use crate::rule::Facts;
 use crate::view::records::WorkloadSpec;
 
 /// A Prometheus version, as far as rules compare it.
-pub(super) type Version = (u64, u64);
+pub(in crate::kinds) type Version = (u64, u64);
 
 /// What prometheus-operator 0.93 runs when a workload names no version.
-pub(super) const DEFAULT_VERSION: Version = (3, 13);
+pub(in crate::kinds) const DEFAULT_VERSION: Version = (3, 13);
 
 /// A Prometheus or PrometheusAgent.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ fn offers(class: &ScrapeClassSpec, workload: &Meta, facts: &Facts<'_>) -> Option
 }
 
 /// Reads `v3.13.1`; nothing for what cannot be read or has a major version that cannot be rendered.
-fn version(text: &str) -> Option<Version> {
+pub(in crate::kinds) fn version(text: &str) -> Option<Version> {
     let mut parts = text.trim_start_matches('v').split('.').map(|part| part.parse::<u64>().ok());
     match (parts.next().flatten(), parts.next().flatten()) {
         (Some(major @ (2 | 3)), Some(minor)) => Some((major, minor)),

@@ -1,10 +1,10 @@
 //! The "matches everything" test: a silence is broad when no matcher pins a concrete value.
 //!
 //! The matchers are tried on alerts with made-up values that nobody writes into a matcher: no label at all, only a name,
-//! and every usual label with every label that is named. For `=` and `!=` it is enough to know that a made-up value
-//! equals nothing, so no value is ever made. This catches mistakes; the boundary between tenants is the enforcement.
+//! and every usual label with every label that is named. This catches mistakes; the boundary between tenants is the
+//! enforcement.
 
-use super::spec::{MatchType, Matcher};
+use super::comparison::Compared;
 
 /// How wide a silence is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,35 +27,41 @@ enum Probe {
 
 const PROBES: [Probe; 3] = [Probe::NoLabels, Probe::NameOnly, Probe::EveryLabel];
 
+/// Made-up values in three styles, for expressions that ask for a style. The same in every door and replica.
+const STYLES: [&str; 3] = ["Uq7zkWmPx0Lr", "xk-vw-qjz-hbn", "9f3c0b7e21d4"];
+
 const SEVERITIES: [&str; 4] = ["critical", "warning", "info", "none"];
 
-/// Measures a list of `=` and `!=` matchers. Lists with regular expressions are not measured (`None`).
-pub fn measure(matchers: &[Matcher]) -> Option<Breadth> {
-    if matchers.iter().any(Matcher::is_regex) {
-        return None;
+/// Measures a list.
+pub fn measure(matchers: &[Compared<'_>]) -> Breadth {
+    let all_match = |severity: Option<&str>| {
+        PROBES.iter().any(|probe| {
+            STYLES.iter().any(|style| {
+                matchers.iter().all(|matcher| matcher.may_match(value(matcher, *probe, style, severity)))
+            })
+        })
+    };
+    if all_match(None) {
+        Breadth::Broad
+    } else if SEVERITIES.iter().any(|severity| all_match(Some(severity))) {
+        Breadth::SeverityOnly
+    } else {
+        Breadth::Narrow
     }
-    let all_match = |probe, severity| matchers.iter().all(|matcher| matches(matcher, probe, severity));
-    if PROBES.iter().any(|probe| all_match(*probe, None)) {
-        return Some(Breadth::Broad);
-    }
-    let by_severity =
-        PROBES.iter().any(|probe| SEVERITIES.iter().any(|severity| all_match(*probe, Some(*severity))));
-    Some(if by_severity { Breadth::SeverityOnly } else { Breadth::Narrow })
 }
 
-/// Does a matcher match? Alertmanager reads a missing label as the empty string.
-fn matches(matcher: &Matcher, probe: Probe, severity: Option<&str>) -> bool {
-    let equal = match (severity, probe, matcher.name.as_str()) {
-        (Some(severity), _, "severity") => severity == matcher.value,
-        // A made-up value equals nothing that is written.
-        (_, Probe::EveryLabel, _) | (_, Probe::NameOnly, "alertname") => false,
-        _ => matcher.value.is_empty(),
-    };
-    equal == (matcher.kind() == MatchType::Equal)
+/// The value of the matcher's label. Alertmanager reads a missing label as the empty string.
+fn value<'s>(matcher: &Compared<'_>, probe: Probe, style: &'s str, severity: Option<&'s str>) -> &'s str {
+    match (severity, probe, matcher.matcher.name.as_str()) {
+        (Some(severity), _, "severity") => severity,
+        (_, Probe::EveryLabel, _) | (_, Probe::NameOnly, "alertname") => style,
+        _ => "",
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::spec::{MatchType, Matcher};
     use super::*;
 
     fn list(matchers: &[(&str, MatchType, &str)]) -> Vec<Matcher> {
@@ -68,22 +74,29 @@ mod tests {
     }
 
     #[test]
-    fn measures_lists_without_regular_expressions() {
-        use MatchType::{Equal, NotEqual, Regex};
+    fn measures_lists() {
+        use MatchType::{Equal, NotEqual, NotRegex, Regex};
         let cases = [
-            (list(&[("alertname", Equal, "Down")]), Some(Breadth::Narrow)),
-            (list(&[("severity", NotEqual, "none")]), Some(Breadth::Broad)),
-            (list(&[("team", NotEqual, "")]), Some(Breadth::Broad)),
-            (list(&[("team", Equal, "")]), Some(Breadth::Broad)),
-            (list(&[("alertname", Equal, "")]), Some(Breadth::Broad)),
-            (list(&[("alertname", NotEqual, ""), ("team", Equal, "")]), Some(Breadth::Broad)),
-            (list(&[("severity", Equal, "warning")]), Some(Breadth::SeverityOnly)),
-            (list(&[("severity", Equal, "warning"), ("job", NotEqual, "x")]), Some(Breadth::SeverityOnly)),
-            (list(&[("severity", Equal, "warning"), ("job", Equal, "x")]), Some(Breadth::Narrow)),
-            (list(&[("alertname", Regex, ".+")]), None),
+            (list(&[("alertname", Equal, "Down")]), Breadth::Narrow),
+            (list(&[("severity", NotEqual, "none")]), Breadth::Broad),
+            (list(&[("team", NotEqual, "")]), Breadth::Broad),
+            (list(&[("team", Equal, "")]), Breadth::Broad),
+            (list(&[("alertname", Equal, "")]), Breadth::Broad),
+            (list(&[("alertname", NotEqual, ""), ("team", Equal, "")]), Breadth::Broad),
+            (list(&[("severity", Equal, "warning")]), Breadth::SeverityOnly),
+            (list(&[("severity", Equal, "warning"), ("job", NotEqual, "x")]), Breadth::SeverityOnly),
+            (list(&[("severity", Equal, "warning"), ("job", Equal, "x")]), Breadth::Narrow),
+            (list(&[("alertname", Regex, ".+")]), Breadth::Broad),
+            (list(&[("alertname", Regex, "[a-z0-9-]+")]), Breadth::Broad),
+            (list(&[("namespace", NotRegex, "kube-.*")]), Breadth::Broad),
+            (list(&[("team", Regex, ".*"), ("job", Regex, "api")]), Breadth::Narrow),
+            (list(&[("severity", Regex, "critical|warning")]), Breadth::SeverityOnly),
+            (list(&[("alertname", Regex, "Kube.*")]), Breadth::Narrow),
+            // Refused as an expression; here it cannot be told, and so it pins nothing.
+            (list(&[("alertname", Regex, "(")]), Breadth::Broad),
         ];
         for (matchers, breadth) in cases {
-            assert_eq!(measure(&matchers), breadth, "{matchers:?}");
+            assert_eq!(measure(&Compared::all(&matchers)), breadth, "{matchers:?}");
         }
     }
 }

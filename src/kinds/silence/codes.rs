@@ -21,6 +21,9 @@ rules! {
     BAD_DURATION = "USHS006" Error "the duration is empty or ends beyond the year 9999",
         "A window of no length mutes nothing, and Alertmanager cannot store an end after the year 9999.",
         "write a duration like 2h or 1d12h";
+    BAD_REGEX = "USHS007" Error "the regular expression is not valid",
+        "Alertmanager reads expressions as Go's regexp package does and refuses the silence.",
+        "mend the expression at the place that is named";
     MATCHES_EMPTY = "USHS008" Error "every matcher matches the empty string",
         "Alertmanager refuses a silence in which no matcher needs a label to be there.",
         "add a matcher with a value, for example alertname";
@@ -45,6 +48,9 @@ rules! {
     NO_MATCHERS = "USHS015" Error "there is no matcher",
         "A silence without matchers would mute everything; Alertmanager refuses it.",
         "add at least one matcher";
+    POISON = "USHS016" Error "the regular expression breaks Alertmanager",
+        "Alertmanager takes the silence and then cannot compile the expression: every query that reaches it fails, and alerts of everybody stay unmuted.",
+        "close what is open in the expression, for example \\Q with \\E";
     UNSELECTED = "USHS101" Warning "no Alertmanager selects the silence",
         "It is stored but mutes nothing until an Alertmanager's silenceSelector and silenceNamespaceSelector select it.",
         "give the Silence the labels that an Alertmanager selects";
@@ -96,6 +102,9 @@ rules! {
     ENFORCED = "USHS118" Warning "the namespace matcher is added for an Alertmanager",
         "This Alertmanager enforces the namespace, so only alerts of the Silence's own namespace are muted there.",
         "nothing; this tells what is sent";
+    NEWER_GO = "USHS119" Warning "older Alertmanagers do not read the expression",
+        "Go learned it later; an Alertmanager that was built before refuses the silence.",
+        "write it in the older form if such an Alertmanager selects the silence";
 }
 
 cel_rules! {

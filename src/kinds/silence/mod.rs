@@ -14,6 +14,7 @@ use crate::rule::{Facts, Findings, Rule};
 
 pub mod breadth;
 pub mod codes;
+mod comparison;
 mod defaults;
 mod rules;
 mod selection;
@@ -32,6 +33,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: true,
     slug: "silence",
     system: System::Silence,
+    is_guest: false,
     crd: spec::Silence::crd,
     cel: &[
         Cel {

@@ -1,17 +1,16 @@
 //! What the doors ask of a Silence (specification sections 1.5 and 5.3 to 5.6).
-//!
-//! A list with `=~` or `!~` gets no verdict from the rules that would have to read the expression: they wait for
-//! usher's own parser of Go's dialect, because a different engine would give different verdicts.
 
 use jiff::SignedDuration;
 
 use super::codes;
+use super::comparison::Compared;
 use super::selection::{
     check_breadth, check_matches_empty, check_names, check_namespace, check_selection, check_size,
 };
 use super::spec::{MatchType, Matcher, SilenceSpec};
 use super::tenancy::{Selection, brief, equal, fingerprint, injected, likeness, select, shown, written};
 use super::window::{Problem, Window, resolve};
+use crate::lang::re2::{self, Names, Wrap};
 use crate::model::duration::Span;
 use crate::model::object::Object;
 use crate::rule::{Facts, FieldPath, Findings, Operation, Severity, quoted};
@@ -34,14 +33,13 @@ pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>,
 
     let selection = select(&silence.metadata, facts);
     check_selection(silence, &selection, facts, out);
-    if !silence.spec.matchers.iter().any(Matcher::is_regex) {
-        check_names(silence, &selection, out);
-        let matchers = written(silence, &facts.settings.silence.namespace_label);
-        check_matches_empty(&matchers, &selection, out);
-        check_contradictions(silence, facts, out);
-        check_namespace(silence, &selection, facts, out);
-        check_breadth(silence, &matchers, &selection, facts, out);
-    }
+    check_names(silence, &selection, out);
+    let matchers = written(silence, &facts.settings.silence.namespace_label);
+    let compared = Compared::all(&matchers);
+    check_matches_empty(&matchers, &compared, &selection, out);
+    check_contradictions(silence, facts, out);
+    check_namespace(silence, &selection, facts, out);
+    check_breadth(silence, &matchers, &compared, &selection, facts, out);
     check_size(silence, &selection, facts, out);
     check_duplicates(silence, &selection, facts, out);
     if let Some(old) = old
@@ -188,6 +186,7 @@ fn check_matcher(matcher: &Matcher, path: impl Fn() -> FieldPath, out: &mut Find
         out.warn(&codes::LOOKS_LIKE_REGEX, path().field("value"), message);
     }
     if matcher.is_regex() {
+        check_regex(value, &|| path().field("value"), out);
         let escaped_dollar = value
             .strip_suffix('$')
             .is_some_and(|head| head.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1);
@@ -198,6 +197,26 @@ fn check_matcher(matcher: &Matcher, path: impl Fn() -> FieldPath, out: &mut Find
             let message = format!("{} has no metacharacters and matches only itself", quoted(value));
             out.warn(&codes::NO_METACHARACTERS, path().field("value"), message);
         }
+    }
+}
+
+/// Alertmanager reads an expression as it is written when it takes the silence, and wrapped when it matches alerts.
+fn check_regex(value: &str, path: &dyn Fn() -> FieldPath, out: &mut Findings) {
+    let pattern = match re2::parse(value.as_bytes(), Names::Current) {
+        Ok(pattern) => pattern,
+        Err(fault) => {
+            out.fault(&codes::BAD_REGEX, path(), value, &fault);
+            return;
+        }
+    };
+    if let Err(fault) = re2::parse_wrapped(value.as_bytes(), Names::Current, Wrap::Group) {
+        out.fault(&codes::POISON, path(), value, &fault);
+    }
+    // Named groups as (?<n>…) are older than any Alertmanager that usher knows to be in use.
+    if let Some(newer) = pattern.needs_newer_go().filter(|newer| newer.release != "1.22") {
+        let part = value.get(newer.span.clone()).unwrap_or_default();
+        let message = format!("{part} is read only by Alertmanagers built with Go {}", newer.release);
+        out.warn(&codes::NEWER_GO, path(), message).value(value).part(newer.span.clone());
     }
 }
 
@@ -215,16 +234,7 @@ fn check_contradictions(silence: &Silence, facts: &Facts<'_>, out: &mut Findings
     let matchers = &silence.spec.matchers;
     let injected = injected(silence, &facts.settings.silence.namespace_label);
     for (index, matcher) in matchers.iter().enumerate().filter(|(index, _)| injected != Some(*index)) {
-        let excludes = |earlier: &&Matcher| {
-            earlier.name == matcher.name
-                && match (earlier.kind(), matcher.kind()) {
-                    (MatchType::Equal, MatchType::Equal) => earlier.value != matcher.value,
-                    (MatchType::Equal, MatchType::NotEqual) | (MatchType::NotEqual, MatchType::Equal) => {
-                        earlier.value == matcher.value
-                    }
-                    _ => false,
-                }
-        };
+        let excludes = |earlier: &&Matcher| earlier.name == matcher.name && exclude(earlier, matcher);
         if let Some(earlier) = matchers[..index].iter().find(excludes) {
             let path = FieldPath::spec("matchers").index(index);
             let message = format!("{} and {} never match together", brief(earlier), brief(matcher));
@@ -235,6 +245,16 @@ fn check_contradictions(silence: &Silence, facts: &Facts<'_>, out: &mut Findings
             ));
         }
     }
+}
+
+/// Do two matchers on one label never match together? Only a `=` says which value to try.
+fn exclude(one: &Matcher, other: &Matcher) -> bool {
+    let (pinned, tried) = match (one.kind(), other.kind()) {
+        (MatchType::Equal, _) => (one, other),
+        (_, MatchType::Equal) => (other, one),
+        _ => return false,
+    };
+    Compared::new(tried).matches(&pinned.value) == Some(false)
 }
 
 /// Another Silence that is sent alike, in a window that overlaps. Lists that differ only by the own-namespace matcher are

@@ -5,6 +5,7 @@
 
 use super::breadth::{Breadth, measure};
 use super::codes;
+use super::comparison::Compared;
 use super::rules::Silence;
 use super::spec::{MatchType, Matcher};
 use super::tenancy::{
@@ -98,10 +99,19 @@ fn is_classic(spec: &crate::view::records::AlertmanagerSpec) -> bool {
     old || spec.enable_features.iter().any(|feature| feature == "classic-mode")
 }
 
-/// Alertmanager refuses a list in which only `=` with an empty value stands; negative matchers do not count.
-pub(super) fn check_matches_empty(matchers: &[Matcher], selection: &Selection, out: &mut Findings) {
-    let matches_empty = |matcher: &Matcher| matcher.kind() == MatchType::Equal && matcher.value.is_empty();
-    if matchers.is_empty() || !matchers.iter().all(matches_empty) {
+/// Alertmanager refuses a list in which every `=` and `=~` matches the empty string and nothing else stands; negative
+/// matchers never count as matching it.
+pub(super) fn check_matches_empty(
+    matchers: &[Matcher],
+    compared: &[Compared<'_>],
+    selection: &Selection,
+    out: &mut Findings,
+) {
+    let matches_empty = |compared: &Compared<'_>| {
+        matches!(compared.matcher.kind(), MatchType::Equal | MatchType::Regex)
+            && compared.matches("") == Some(true)
+    };
+    if matchers.is_empty() || !compared.iter().all(matches_empty) {
         return;
     }
     // The user's list matches empty, so it is saved only where the namespace matcher is added.
@@ -129,12 +139,7 @@ pub(super) fn check_namespace(
     }
     let (label, own) = (&facts.settings.silence.namespace_label, &silence.metadata.namespace);
     for (index, matcher) in silence.spec.matchers.iter().enumerate() {
-        let excludes_own = match matcher.kind() {
-            MatchType::Equal => matcher.value != *own,
-            MatchType::NotEqual => matcher.value == *own,
-            MatchType::Regex | MatchType::NotRegex => false,
-        };
-        if matcher.name != *label || !excludes_own {
+        if matcher.name != *label || Compared::new(matcher).may_match(own) {
             continue;
         }
         let path = FieldPath::spec("matchers").index(index).field("value");
@@ -148,17 +153,18 @@ pub(super) fn check_namespace(
 pub(super) fn check_breadth(
     silence: &Silence,
     matchers: &[Matcher],
+    compared: &[Compared<'_>],
     selection: &Selection,
     facts: &Facts<'_>,
     out: &mut Findings,
 ) {
     let settings = &facts.settings.silence;
-    let breadth = measure(matchers);
-    if matches!(breadth, Some(Breadth::Narrow) | None) {
+    let breadth = measure(compared);
+    if breadth == Breadth::Narrow {
         return;
     }
     let path = FieldPath::spec("matchers");
-    if breadth == Some(Breadth::SeverityOnly) {
+    if breadth == Breadth::SeverityOnly {
         out.warn(&codes::SEVERITY_ONLY, path, "nothing but the severity narrows the silence");
         return;
     }

@@ -20,6 +20,7 @@ pub static KIND: KindInfo = KindInfo {
     namespaced: true,
     slug: "slack-integration",
     system: System::UptimeRobot,
+    is_guest: false,
     crd: spec::SlackIntegration::crd,
     cel: &[Cel {
         at: &["spec", "integration"],

@@ -1,0 +1,189 @@
+//! What the doors ask of a PrometheusRule: what Prometheus' own rule loader and prometheus-operator ask, with places.
+
+use std::collections::BTreeMap;
+
+use super::codes;
+use super::selection::Dialects;
+use super::spec::{Expression, PrometheusRuleSpec, Rule, RuleGroup, Text};
+use crate::lang::{duration, names, promql, template};
+use crate::model::object::Object;
+use crate::rule::{Facts, FieldPath, Findings, Rule as Code, Severity, quoted};
+use crate::yaml;
+
+/// What prometheus-operator puts into a ConfigMap at most.
+const LARGEST: usize = 524_288;
+
+pub(super) fn check(object: &Object<PrometheusRuleSpec>, facts: &Facts<'_>, out: &mut Findings) {
+    let dialects = Dialects::of(&object.metadata, facts);
+    let groups = object.spec.groups.as_deref().unwrap_or_default();
+    for (index, group) in groups.iter().enumerate() {
+        let path = || FieldPath::spec("groups").index(index);
+        if group.name.is_empty() {
+            out.deny(&codes::NO_GROUP_NAME, path().field("name"), codes::NO_GROUP_NAME.title);
+        } else if groups[..index].iter().any(|earlier| earlier.name == group.name) {
+            let message = format!("the group {} is there already", quoted(&group.name));
+            out.deny(&codes::REPEATED_GROUP, path().field("name"), message).value(group.name.as_str());
+        }
+        // prometheus-operator leaves an empty interval out, and writes an empty query_offset.
+        let interval = group.interval.as_deref().filter(|text| !text.is_empty());
+        check_duration(interval, || path().field("interval"), out);
+        check_duration(group.query_offset.as_deref(), || path().field("query_offset"), out);
+        check_labels(group.labels.as_ref(), None, &|| path().field("labels"), &dialects, out);
+        for (position, rule) in group.rules.iter().flatten().enumerate() {
+            check_rule(rule, &|| path().field("rules").index(position), &dialects, out);
+        }
+    }
+    check_size(&object.spec, groups, out);
+}
+
+fn check_rule(rule: &Rule, path: &dyn Fn() -> FieldPath, dialects: &Dialects, out: &mut Findings) {
+    let record = rule.record.as_deref().unwrap_or_default();
+    let alert = rule.alert.as_deref().unwrap_or_default();
+    match (record, alert) {
+        ("", "") => {
+            out.deny(&codes::NO_NAME, path(), "neither alert nor record is set");
+        }
+        ("", _) | (_, "") => {}
+        _ => {
+            out.deny(&codes::TWO_NAMES, path().field("record"), codes::TWO_NAMES.title).value(record);
+        }
+    }
+    check_expression(&rule.expr, || path().field("expr"), dialects, out);
+    // prometheus-operator leaves an empty `for` out.
+    let pending = rule.r#for.as_deref().filter(|text| !text.is_empty());
+    let pending = check_duration(pending, || path().field("for"), out);
+    let keep = check_duration(rule.keep_firing_for.as_deref(), || path().field("keep_firing_for"), out);
+    if !record.is_empty() {
+        check_record(record, &|| path().field("record"), dialects, out);
+        let annotated = rule.annotations.as_ref().is_some_and(|annotations| !annotations.is_empty());
+        let stray = [("for", pending != 0), ("keep_firing_for", keep != 0), ("annotations", annotated)];
+        for (field, _) in stray.into_iter().filter(|(_, is_set)| *is_set) {
+            let message = format!("a recording rule has no {field}");
+            out.deny(&codes::RECORDING_FIELD, path().field(field), message).value(field);
+        }
+    }
+    // Templates of an alert; a rule without that name has none.
+    let alert = Some(alert).filter(|alert| !alert.is_empty());
+    check_labels(rule.labels.as_ref(), alert, &|| path().field("labels"), dialects, out);
+    for (name, text) in rule.annotations.iter().flatten() {
+        let path = || path().field("annotations").key(name);
+        let classic = names::is_label(name);
+        check_name(name, classic, &codes::ANNOTATION_NAME, "an annotation name", &path, dialects, out);
+        check_text(text, alert, &path, out);
+    }
+}
+
+fn check_expression(
+    expr: &Expression,
+    path: impl Fn() -> FieldPath,
+    dialects: &Dialects,
+    out: &mut Findings,
+) {
+    // A number is PromQL.
+    let Expression::Text(text) = expr else { return };
+    match promql::parse(text, dialects.any) {
+        Err(fault) => {
+            out.fault(&codes::PROMQL, path(), text, &fault);
+        }
+        Ok(_) if dialects.all != dialects.any => {
+            if let Err(fault) = promql::parse(text, dialects.all) {
+                out.fault(&codes::EXPERIMENTAL, path(), text, &fault);
+            }
+        }
+        Ok(_) => {}
+    }
+}
+
+fn check_record(record: &str, path: &dyn Fn() -> FieldPath, dialects: &Dialects, out: &mut Findings) {
+    if record.contains(['{', '}']) {
+        let message = format!("{} has braces, which belong into expr", quoted(record));
+        out.deny(&codes::RECORD_NAME, path(), message).value(record);
+    } else {
+        let classic = names::is_metric(record);
+        check_name(record, classic, &codes::RECORD_NAME, "a metric name", path, dialects, out);
+    }
+}
+
+fn check_labels(
+    labels: Option<&BTreeMap<String, Text>>,
+    alert: Option<&str>,
+    path: &dyn Fn() -> FieldPath,
+    dialects: &Dialects,
+    out: &mut Findings,
+) {
+    for (name, text) in labels.into_iter().flatten() {
+        let path = || path().key(name);
+        if name == "__name__" {
+            out.deny(&codes::LABEL_NAME, path(), "a rule cannot set __name__").value(name.as_str());
+        } else {
+            let classic = names::is_label(name);
+            check_name(name, classic, &codes::LABEL_NAME, "a label name", &path, dialects, out);
+        }
+        check_text(text, alert, &path, out);
+    }
+}
+
+/// A name that is empty is refused by all, one that is not classic by those of the legacy scheme.
+fn check_name(
+    name: &str,
+    is_classic: bool,
+    code: &'static Code,
+    what: &str,
+    path: &dyn Fn() -> FieldPath,
+    dialects: &Dialects,
+    out: &mut Findings,
+) {
+    let severity = if name.is_empty() { Some(Severity::Error) } else { dialects.judges(is_classic) };
+    let code = if severity == Some(Severity::Warning) { &codes::OLD_NAME } else { code };
+    if let Some(severity) = severity {
+        let message = format!("{} is not {what}", quoted(name));
+        out.push(severity, code, path(), message).value(name);
+    }
+}
+
+fn check_text(text: &Text, alert: Option<&str>, path: &dyn Fn() -> FieldPath, out: &mut Findings) {
+    let Some(value) = text.as_str() else {
+        let message = format!("{} is not a string", text.0);
+        out.deny(&codes::NOT_TEXT, path(), message).value(text.0.to_string());
+        return;
+    };
+    if let Some(alert) = alert
+        && let Err(fault) = template::check_named(value.as_bytes(), &template::PROMETHEUS_ALERT, alert)
+    {
+        out.fault(&codes::TEMPLATE, path(), value, &fault);
+    }
+}
+
+/// The duration in nanoseconds; 0 when it is absent or wrong.
+fn check_duration(text: Option<&str>, path: impl Fn() -> FieldPath, out: &mut Findings) -> i64 {
+    let Some(text) = text else { return 0 };
+    duration::prometheus(text).unwrap_or_else(|error| {
+        let message = format!("{} is not a duration: {error}", quoted(text));
+        out.deny(&codes::DURATION, path(), message).value(text);
+        0
+    })
+}
+
+/// Writing costs; hardly any object comes near the limit, and what is written is at most six times as long.
+fn check_size(spec: &PrometheusRuleSpec, groups: &[RuleGroup], out: &mut Findings) {
+    let texts = |map: &Option<BTreeMap<String, Text>>| -> usize {
+        let entries = map.iter().flatten();
+        entries.map(|(name, text)| name.len() + text.as_str().map_or(32, str::len) + 32).sum()
+    };
+    let rule_size = |rule: &Rule| {
+        let expr = if let Expression::Text(text) = &rule.expr { text.len() } else { 20 };
+        expr + texts(&rule.labels) + texts(&rule.annotations) + 256
+    };
+    let rough: usize = groups
+        .iter()
+        .map(|group| texts(&group.labels) + 256 + group.rules.iter().flatten().map(rule_size).sum::<usize>())
+        .sum();
+    if 6 * rough <= LARGEST {
+        return;
+    }
+    let size = serde_json::to_value(spec).map_or(0, |value| yaml::write(&value).len());
+    if size > LARGEST {
+        let message = format!("the rules take {size} of at most {LARGEST} bytes");
+        out.deny(&codes::TOO_LARGE, FieldPath::spec("groups"), message).value(size.to_string());
+    }
+}

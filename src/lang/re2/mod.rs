@@ -1,0 +1,205 @@
+//! Go's regular expressions, as Prometheus, Loki and Alertmanager read them: accepted or refused exactly as Go does it.
+//!
+//! Nothing is compiled to decide. The parser builds the same simplified tree as Go, because Go's limits are about that tree.
+//! For matching on our side, [`Pattern::to_rust`] writes an equivalent pattern for the `regex` crate.
+
+mod builder;
+mod class;
+mod empty;
+mod expanded;
+mod factor;
+mod fault;
+mod limits;
+mod matching;
+mod merge;
+mod parser;
+mod ranges;
+mod reread;
+mod tables;
+mod translate;
+mod tree;
+mod unicode;
+
+pub use parser::NewerGo;
+pub use translate::Unverifiable;
+pub use unicode::Names;
+
+use parser::Parsed;
+use tree::{Flags, Op, Tree};
+
+use super::Fault;
+
+/// What a program writes around a pattern before it compiles it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrap {
+    /// Nothing.
+    AsWritten,
+    /// `^(?:..)$`
+    Group,
+    /// `^(?s:..)$`
+    DotAll,
+}
+
+impl Wrap {
+    fn around(self) -> (&'static str, &'static str) {
+        match self {
+            Wrap::AsWritten => ("", ""),
+            Wrap::Group => ("^(?:", ")$"),
+            Wrap::DotAll => ("^(?s:", ")$"),
+        }
+    }
+}
+
+/// A pattern that Go takes.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    body: Body,
+    names: Vec<Box<str>>,
+    newer: Option<NewerGo>,
+}
+
+#[derive(Debug, Clone)]
+enum Body {
+    /// Parsed; true: the whole text must match although the pattern does not say so.
+    Tree(Tree, bool),
+    /// Literals between bars, which a label matcher compares without parsing. They may hold any bytes.
+    Plain(Box<[u8]>),
+}
+
+/// Go's modes for a pattern as it stands.
+const PERL: Flags = Flags::ONE_LINE;
+
+/// Reads a pattern as written.
+pub fn parse(pattern: &[u8], names: Names) -> Result<Pattern, Fault> {
+    parse_wrapped(pattern, names, Wrap::AsWritten)
+}
+
+/// Reads a pattern as Go does after the program has wrapped it. A fault's span is one of the pattern itself.
+pub fn parse_wrapped(pattern: &[u8], names: Names, wrap: Wrap) -> Result<Pattern, Fault> {
+    let (before, after) = wrap.around();
+    let text;
+    let text = if wrap == Wrap::AsWritten {
+        pattern
+    } else {
+        text = [before.as_bytes(), pattern, after.as_bytes()].concat();
+        &text
+    };
+    match parser::parse(text, names, PERL) {
+        Ok(Parsed { tree, names, mut newer, .. }) => {
+            if let Some(newer) = &mut newer {
+                newer.span.start -= before.len();
+                newer.span.end -= before.len();
+            }
+            Ok(Pattern { body: Body::Tree(tree, false), names, newer })
+        }
+        Err(trouble) => Err(trouble.describe(text, names, before.len(), pattern.len())),
+    }
+}
+
+/// Reads the pattern of a label matcher of Prometheus or Loki: classic names, `.` takes newlines, and the pattern must be taken
+/// once more after Go has printed it and wrapped it. Plain literals between bars are taken whatever bytes they hold.
+pub fn matcher(pattern: &[u8]) -> Result<Pattern, Fault> {
+    if !pattern.iter().any(|byte| br"\.+*?()[]{}^$".contains(byte)) {
+        return Ok(Pattern { body: Body::Plain(pattern.into()), names: Vec::new(), newer: None });
+    }
+    let flags = PERL.with(Flags::DOT_NEWLINE);
+    let refused = |trouble: fault::Trouble| trouble.describe(pattern, Names::Classic, 0, pattern.len());
+    let parsed = parser::parse(pattern, Names::Classic, flags).map_err(refused)?;
+    if reread::may_fail(&parsed) {
+        reread::check(&parsed.tree).map_err(|code| refused(fault::Trouble::new(code, 0..pattern.len())))?;
+    }
+    Ok(Pattern { body: Body::Tree(parsed.tree, true), names: parsed.names, newer: parsed.newer })
+}
+
+/// Reads the pattern of a line filter of Loki: classic names, as written; Loki writes counts out and reads the result again.
+pub fn line_filter(pattern: &[u8]) -> Result<Pattern, Fault> {
+    let read = parse(pattern, Names::Classic)?;
+    match &read.body {
+        Body::Tree(tree, _) if !expanded::is_readable(tree) => {
+            let trouble = fault::Trouble::new(fault::Code::NestingDepth, 0..pattern.len());
+            Err(trouble.describe(pattern, Names::Classic, 0, pattern.len()))
+        }
+        _ => Ok(read),
+    }
+}
+
+/// Why a pattern that Go takes as written is refused once it is wrapped as `^(?:..)$`. Alertmanager accepts such a silence and
+/// then fails every query that reaches it.
+pub fn is_poison(pattern: &[u8], names: Names) -> Option<Fault> {
+    parse(pattern, names).ok()?;
+    parse_wrapped(pattern, names, Wrap::Group).err()
+}
+
+impl Pattern {
+    /// Whether the empty text matches.
+    pub fn matches_empty(&self) -> bool {
+        match &self.body {
+            Body::Tree(tree, _) => empty::matches_empty(tree),
+            Body::Plain(text) => text.split(|&byte| byte == b'|').any(<[u8]>::is_empty),
+        }
+    }
+
+    /// Whether a text of at most 126 characters matches, without compiling anything; nothing when that cannot be told here.
+    pub fn is_match(&self, text: &str) -> Option<bool> {
+        match &self.body {
+            Body::Tree(tree, whole) => matching::is_match(tree, *whole, text),
+            Body::Plain(plain) => Some(plain.split(|&byte| byte == b'|').any(|one| one == text.as_bytes())),
+        }
+    }
+
+    /// The names of the groups, in order; a name may occur twice.
+    pub fn capture_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(AsRef::as_ref)
+    }
+
+    /// What in the pattern only a newer Go takes, if anything.
+    pub fn needs_newer_go(&self) -> Option<&NewerGo> {
+        self.newer.as_ref()
+    }
+
+    /// The only text that matches as a whole, if the pattern is one literal, `^` before it and `$` after it aside.
+    pub fn as_literal(&self) -> Option<String> {
+        let tree = match &self.body {
+            Body::Plain(text) => {
+                return (!text.contains(&b'|')).then(|| String::from_utf8(text.to_vec()).ok()).flatten();
+            }
+            Body::Tree(tree, _) => tree,
+        };
+        let mut pieces: Vec<_> = match tree.node(tree.root).op {
+            Op::Concat => tree.children(tree.root).take(4).collect(),
+            _ => vec![tree.root],
+        };
+        if pieces.first().is_some_and(|&id| tree.node(id).op == Op::BeginText) {
+            pieces.remove(0);
+        }
+        if pieces.last().is_some_and(|&id| tree.node(id).op == Op::EndText) {
+            pieces.pop();
+        }
+        match pieces[..] {
+            [] => Some(String::new()),
+            [only] => match tree.node(only).op {
+                Op::Empty => Some(String::new()),
+                Op::Literal => {
+                    let folds = tree.node(only).flags.has(Flags::FOLD);
+                    let alone = |&rune: &u32| !folds || ranges::simple_fold(rune) == rune;
+                    let runes = tree.literal(only).iter();
+                    runes.map(|rune| Some(*rune).filter(alone).and_then(char::from_u32)).collect()
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// An equivalent pattern for the `regex` crate, to search with: it is anchored if Go's is. Groups do not capture.
+    pub fn to_rust(&self) -> Result<String, Unverifiable> {
+        match &self.body {
+            Body::Tree(tree, false) => translate::write(tree),
+            Body::Tree(tree, true) => Ok(format!(r"\A(?:{})\z", translate::write(tree)?)),
+            Body::Plain(text) => match std::str::from_utf8(text) {
+                Ok(text) => Ok(format!(r"\A(?:{text})\z")),
+                Err(_) => Err(Unverifiable { reason: "it holds bytes that are no utf-8" }),
+            },
+        }
+    }
+}
