@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/usher/target
 CARGO ?= cargo
 
-.PHONY: help demo test lint unit languages fidelity cluster upgrade deny manifests bench
+.PHONY: help demo test lint unit languages fidelity tables cluster upgrade deny manifests bench
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -30,6 +30,11 @@ languages: ## every verdict on LogQL, PromQL, RE2, templates and durations besid
 
 fidelity: ## the same, written into docs/fidelity.md
 	@.ci/fidelity.sh
+
+tables: ## Go's Unicode tables into src/lang/re2/tables.rs
+	cd tests/peers/re2-tables && go run . > $(CARGO_TARGET_DIR)/tables.rs
+	mv $(CARGO_TARGET_DIR)/tables.rs src/lang/re2/tables.rs
+	$(CARGO) fmt
 
 cluster: ## tests on a real kube-apiserver (built once into the cache)
 	$(CARGO) test --locked --test cluster -- --nocapture

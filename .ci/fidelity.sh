@@ -4,13 +4,22 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/usher/target}
-page=$(mktemp)
-trap 'rm -f "$page"' EXIT
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
 echo "fidelity: comparing (some minutes)" >&2
-USHER_FIDELITY=$page ${CARGO:-cargo} test --locked --test languages -- --nocapture --test-threads=1 >&2
+USHER_FIDELITY=$rows ${CARGO:-cargo} test --locked --test languages -- --nocapture >&2
 {
-  cat docs/fidelity.head.md
-  sort "$page"
-  cat docs/fidelity.tail.md
+  cat <<'HEAD'
+# Fidelity
+
+Written by `make fidelity`; `make test` runs the same comparison and fails on the first disagreement, with the smallest text
+that shows it. usher's verdict (accepted or refused) is compared with that of the program that will read the text. `CASES=`
+and `SEED=` ask for more or other texts.
+
+| what | original | texts | accepted | disagreements |
+|---|---|---|---|---|
+HEAD
+  sort "$rows"
+  cat docs/fidelity-notes.md
 } > docs/fidelity.md
 echo "fidelity: written to docs/fidelity.md" >&2

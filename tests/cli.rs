@@ -401,6 +401,34 @@ fn a_finding_points_at_the_part_of_a_value() {
     );
 }
 
+/// In a literal and in a folded block, in quotes with escapes, and over several lines: the caret is under the character.
+#[test]
+fn a_caret_is_exact_inside_every_scalar() {
+    let directory = tempfile::tempdir().unwrap();
+    let rule = |expr: &str| {
+        format!(
+            "apiVersion: loki.grafana.com/v1\nkind: RecordingRule\nmetadata: {{name: a, namespace: shop}}\nspec:\n  tenantID: shop\n  groups:\n  - name: a\n    rules:\n    - record: a:b\n      expr: {expr}\n"
+        )
+    };
+    for (name, expr) in [
+        ("literal", "|\n        sum(rate(\n          {app=\"a\"}\n          | json = 1 [5m]\n        ))"),
+        ("folded", ">-\n        sum(rate({app=\"a\"}\n        | json\n\n        = 1 [5m]))"),
+        ("double", "\"sum(rate({app=\\\"a\\\"}\\n| json = 1 [5m]))\""),
+        ("single", "'sum(rate({app=\"it''s\"}\n\n        | json = 1 [5m]))'"),
+        ("plain", "sum(rate({app=\"a\"}\n        | json = 1 [5m]))"),
+    ] {
+        let text = rule(expr);
+        write(directory.path(), "rule.yaml", &text);
+        let output = usher(&["check", "-o", "json", "rule.yaml"], "", directory.path());
+        let finding = &lines(&output)[0];
+        assert_eq!(finding["code"], "USHL004", "{name}: {finding}");
+        let (line, column) = (finding["line"].as_u64().unwrap(), finding["column"].as_u64().unwrap());
+        let written = text.lines().nth(line as usize - 1).unwrap();
+        let at: String = written.chars().skip(column as usize - 1).collect();
+        assert!(at.starts_with("= 1"), "{name}: points at {at:?} in {written:?}");
+    }
+}
+
 #[test]
 fn output_that_nobody_reads_to_the_end_is_no_failure_of_ours() {
     let directory = tempfile::tempdir().unwrap();

@@ -18,8 +18,8 @@ pub mod records;
 pub mod secrets;
 
 use records::{
-    Account, Alertmanager, Contact, MaintenanceWindow, Monitor, MonitorGroup, Namespace, Prometheus,
-    PrometheusAgent, ScrapeClass, Silence, SlackIntegration,
+    Account, AlertingRule, Alertmanager, Contact, LokiStack, MaintenanceWindow, Monitor, MonitorGroup,
+    Namespace, Prometheus, PrometheusAgent, RecordingRule, ScrapeClass, Silence, SlackIntegration,
 };
 
 use secrets::Secret;
@@ -409,6 +409,12 @@ shelves! {
     monitor_groups: MonitorGroup,
     /// Owned.
     slack_integrations: SlackIntegration,
+    /// Owned.
+    alerting_rules: AlertingRule,
+    /// Owned.
+    recording_rules: RecordingRule,
+    /// Guests that evaluate rules.
+    loki_stacks: LokiStack,
     /// Core; their labels decide who selects whom.
     namespaces: Namespace,
     /// Guests that select Silences.

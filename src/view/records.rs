@@ -101,6 +101,15 @@ pub fn has_name(name: &str) -> Term {
     Term::new("name", &[name])
 }
 
+/// The term of rule objects that have a group of this name for this tenant.
+pub fn has_group(tenant: &str, group: &str) -> Term {
+    Term::new("group", &[tenant, group])
+}
+
+fn group_terms(spec: &RuleNames) -> Vec<Term> {
+    spec.groups.iter().map(|group| has_group(&spec.tenant_id, &group.name)).collect()
+}
+
 fn account_terms(account: &Reference, status: Option<&AccountUse>) -> Vec<Term> {
     let made = status.and_then(|status| status.account.as_ref()).map(|account| made_in(&account.uid));
     let id = status.and_then(|status| status.id.as_deref()).map(has_id);
@@ -147,6 +156,12 @@ records! {
     /// A SlackIntegration: which Account it uses and which id it has there.
     SlackIntegration = Kept<AccountRef, AccountUse>, "uptimerobot.com", "v1alpha1", "slackintegrations", true,
         |slack| account_terms(&slack.spec.account, slack.status.as_ref());
+    /// An AlertingRule: which groups it has.
+    AlertingRule = Kept<RuleNames>, "loki.grafana.com", "v1", "alertingrules", true, |rule| group_terms(&rule.spec);
+    /// A RecordingRule: which groups it has.
+    RecordingRule = Kept<RuleNames>, "loki.grafana.com", "v1", "recordingrules", true, |rule| group_terms(&rule.spec);
+    /// A LokiStack: which rules it selects, and for which tenants.
+    LokiStack = Kept<LokiStackSpec>, "loki.grafana.com", "v1", "lokistacks", true, |_| Vec::new();
     /// An Alertmanager: whom it selects, what it enforces, what it understands.
     Alertmanager = Kept<AlertmanagerSpec>, "monitoring.coreos.com", "v1", "alertmanagers", true, |_| Vec::new();
     /// A Prometheus server.
@@ -317,6 +332,65 @@ pub struct Container {
     pub name: String,
     /// Its mounts.
     pub volume_mounts: Vec<Mount>,
+}
+
+/// The names in an AlertingRule or a RecordingRule.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RuleNames {
+    /// Whose rules they are.
+    #[serde(rename = "tenantID")]
+    pub tenant_id: String,
+    /// The groups.
+    pub groups: Vec<GroupName>,
+}
+
+/// A group, by its name.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct GroupName {
+    /// The name.
+    pub name: String,
+}
+
+/// What decides which rules the ruler of a LokiStack evaluates.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct LokiStackSpec {
+    /// Absent selects nothing.
+    pub rules: Option<StackRules>,
+    /// Absent means any tenant.
+    pub tenants: Option<StackTenants>,
+}
+
+/// Which rules a LokiStack selects.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StackRules {
+    /// Is there a ruler at all?
+    pub enabled: bool,
+    /// Absent selects nothing.
+    pub selector: Option<LabelSelector>,
+    /// Absent selects the stack's own namespace, which is always among the selected ones.
+    pub namespace_selector: Option<LabelSelector>,
+}
+
+/// The tenants of a LokiStack.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct StackTenants {
+    /// `static`, `dynamic`, `openshift-logging` or `openshift-network`.
+    pub mode: String,
+    /// The tenants of the first two modes.
+    pub authentication: Vec<StackTenant>,
+}
+
+/// A tenant of a LokiStack.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StackTenant {
+    /// The tenant.
+    pub tenant_name: String,
 }
 
 /// A namespace and its labels.

@@ -220,8 +220,9 @@ async fn replicas_are_replaced_under_load_without_a_failed_review() {
         let old = replicas.remove(0);
         replicas.push(new);
         spread.set(addresses(&replicas).into_iter().chain([old.admission]).collect());
-        old.signal_term();
+        // Before, not after: the replica counts from the signal too.
         let told = Instant::now();
+        old.signal_term();
         eventually("unready", || {
             old.get("/readyz").is_some_and(|(status, text)| status == 503 && text.contains("stopping"))
         })

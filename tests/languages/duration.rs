@@ -60,13 +60,20 @@ fn agree(kind: &str, texts: &[String]) {
         };
         let verdicts = loki.ask(&texts.iter().map(|text| with(text)).collect::<Vec<_>>());
         let valid = verdicts.iter().filter(|verdict| verdict["ok"] == true).count();
-        println!("{question}: {} texts, {}% valid", texts.len(), valid * 100 / texts.len());
         for (text, verdict) in texts.iter().zip(&verdicts) {
             if theirs(verdict) != ours(text) {
                 let small = smallest(text, |text| theirs(&loki.ask(&[with(text)])[0]) != ours(text));
                 let verdict = &loki.ask(&[with(&small)])[0];
                 panic!("{question} {small:?}: original {verdict}, usher {:?}", ours(&small));
             }
+            let dialect =
+                question["dialect"].as_str().map(|dialect| format!(", {dialect}")).unwrap_or_default();
+            crate::oracle::agreed(
+                &format!("{kind}{dialect}"),
+                "Go 1.26 and its libraries",
+                texts.len(),
+                valid,
+            );
         }
     }
 }

@@ -157,7 +157,7 @@ fn derived_and_mutated_texts() {
         done += texts.len();
     }
     let share = valid * 100 / cases;
-    println!("{cases} texts, {share}% valid");
+    crate::oracle::agreed("LogQL, derived and spoilt", "Loki 3.7.8", cases, valid);
     let pooled = POOLS.iter().flat_map(|pool| {
         pool.good.iter().chain(pool.odd).map(|text| format!("{}: {text}", pool.name)).collect::<Vec<_>>()
     });
@@ -227,7 +227,7 @@ fn texts_from_lokis_sources() {
     texts.dedup();
     let mut loki = oracle();
     let valid = judge(&mut loki, &texts);
-    println!("{} texts, {valid} of them valid", texts.len());
+    crate::oracle::agreed("LogQL, from Loki's tests and pages", "Loki 3.7.8", texts.len(), valid);
     assert!(texts.len() > 2_000 && valid > 800, "{} texts, {valid} valid", texts.len());
     // The same texts with small mistakes.
     let mut generator = Generator::new(number("SEED", 1) as u64);

@@ -68,6 +68,17 @@ impl Drop for Oracle {
     }
 }
 
+/// Tells how much was compared without a disagreement (one would have ended the test), and writes it down for
+/// `docs/fidelity.md` when `USHER_FIDELITY` names a file.
+pub fn agreed(what: &str, original: &str, texts: usize, accepted: usize) {
+    let share = 100.0 * accepted as f64 / texts as f64;
+    println!("fidelity: {what}: {texts} texts, {share:.0}% accepted by {original}, 0 disagreements");
+    if let Some(page) = std::env::var_os("USHER_FIDELITY") {
+        let mut page = std::fs::OpenOptions::new().append(true).create(true).open(page).unwrap();
+        writeln!(page, "| {what} | {original} | {texts} | {share:.0}% | 0 |").unwrap();
+    }
+}
+
 /// A question about one text. Bytes that are no UTF-8 travel as base64 (`text64`), which the caller then adds itself.
 pub fn question(op: &str, text: &str) -> Value {
     json!({"op": op, "text": text})

@@ -210,7 +210,7 @@ fn derived_and_spoilt_texts_get_the_verdict_of_prometheus() {
         }
     }
     let share = valid as f64 / cases as f64;
-    println!("{cases} texts, {:.1}% accepted", share * 100.0);
+    crate::oracle::agreed("PromQL, derived and spoilt", "Prometheus 3.15", cases, valid);
     println!("in accepted texts:\n{}refused because of:\n{}", listed(&accepted), listed(&refused));
     assert!((0.2..0.8).contains(&share));
     if cases >= 100_000 {
@@ -233,7 +233,8 @@ fn collected_texts_get_the_verdict_of_prometheus() {
     }
     let verdicts = compare(&texts);
     let valid = verdicts.iter().filter(|verdict| verdict["ok"] == true).count();
-    println!("{} collected texts, {valid} of {} verdicts are acceptance", collected.len(), texts.len());
+    let what = "PromQL, from Prometheus' tests and pages, all features off and on";
+    crate::oracle::agreed(what, "Prometheus 3.15", texts.len(), valid);
     assert!(collected.len() > 3000, "the corpus is nearly empty");
 }
 
@@ -253,5 +254,5 @@ fn every_short_sequence_of_words_gets_the_verdict_of_prometheus() {
     }
     let verdicts = compare(&texts);
     let valid = verdicts.iter().filter(|verdict| verdict["ok"] == true).count();
-    println!("{} sequences, {valid} accepted", texts.len());
+    crate::oracle::agreed("PromQL, all short sequences of words", "Prometheus 3.15", texts.len(), valid);
 }

@@ -183,7 +183,13 @@ fn verdicts_equal_go() {
         }
     }
     let share = 100 * tally.valid / tally.total;
-    println!("{count} patterns, {} verdicts, {share}% valid, {:#?}", tally.total, tally.codes);
+    crate::oracle::agreed(
+        "RE2, derived and spoilt, in three readings each",
+        "Go 1.26, grafana/regexp, Prometheus",
+        tally.total,
+        tally.valid,
+    );
+    println!("{count} patterns: {:#?}", tally.codes);
     assert!((20..=80).contains(&share), "{share}% valid");
     for code in [
         "invalid character class range",

@@ -81,6 +81,9 @@ rules! {
     REPEATED_RULE = "USHL101" Warning "the rule is there twice in its group",
         "Both give the same series; one of them is superfluous or misnamed.",
         "rename or remove one";
+    GROUP_ELSEWHERE = "USHL102" Warning "another object of the tenant has a group of this name",
+        "It is legal, for each object is a file of its own; but whoever looks for a group by its name finds two.",
+        "rename one of the two";
     ZERO_INTERVAL = "USHL103" Warning "an interval of 0 means the ruler's own",
         "It is not evaluated without pause.",
         "leave the interval out, or write the one you mean";
@@ -96,6 +99,9 @@ rules! {
     LINT = "USHL107" Warning "the expression is valid but looks wrong",
         "Loki accepts it and gives an answer that is seldom meant.",
         "look at the place that is named";
+    TENANT_UNKNOWN = "USHL109" Warning "no LokiStack that selects the object has the tenant",
+        "The rules are left out without a word.",
+        "use a tenant of the stack, or add the tenant to it";
     VERSION = "USHL108" Warning "Loki releases differ about the expression",
         "This release of Loki accepts it and the next one does not.",
         "write it in the form that both accept";
@@ -124,9 +130,11 @@ pub static OF_RECORDING: &[&crate::rule::Rule] = &[
     &NO_NAMESPACE,
     &FOREIGN_NAMESPACE,
     &REPEATED_RULE,
+    &GROUP_ELSEWHERE,
     &ZERO_INTERVAL,
     &GROUP_ADDRESS,
     &TENANT_LABEL,
     &LINT,
+    &TENANT_UNKNOWN,
     &VERSION,
 ];

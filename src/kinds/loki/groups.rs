@@ -1,7 +1,7 @@
 //! What the doors ask of groups and rules (specification sections 4.1, 4.3 and 4.4).
 
 use super::{
-    Flavour, Group, Rule, Rules, codes, expression, file, group_path, openshift, rule_path, tenancy,
+    Flavour, Group, Rule, Rules, codes, expression, file, group_path, openshift, rule_path, targets, tenancy,
 };
 use crate::lang::{duration, names, template};
 use crate::rule::{Facts, FieldPath, Findings, quoted};
@@ -20,6 +20,7 @@ pub(in crate::kinds) fn check(rules: &Rules<'_>, facts: &Facts<'_>, out: &mut Fi
         });
         queries.push(parsed.collect::<Vec<_>>());
     }
+    targets::check(rules, facts, out);
     openshift::check(rules, &queries, facts, out);
     tenancy::check(rules, &queries, facts, out);
 }

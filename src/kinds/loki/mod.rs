@@ -10,6 +10,7 @@ mod expression;
 mod file;
 mod groups;
 mod openshift;
+mod targets;
 mod tenancy;
 
 pub(super) use groups::check;

@@ -7,6 +7,9 @@ use super::ranges::{self, MAX_RUNE};
 use super::tree::{Flags, Op};
 use super::unicode;
 
+/// A class of more ranges than this is not stored again if the last such class was the same.
+const LARGE_CLASS: usize = 64;
+
 impl Parser<'_> {
     /// A class in brackets, which is pushed. The outer result is about the text, the inner one about limits.
     pub(super) fn bracket_class(&mut self) -> Result<Result<(), Limit>, Trouble> {
@@ -47,9 +50,20 @@ impl Parser<'_> {
         if negated {
             ranges::negate(&mut self.class, 0);
         }
+        let known = self.large_class;
+        if self.class.len() > LARGE_CLASS
+            && self.builder.tree.ranges.get(known.0..known.1) == Some(&self.class[..])
+        {
+            return Ok(self.builder.push_class(id, known.0, known.1, false));
+        }
         let from = self.builder.tree.ranges.len();
         self.builder.tree.ranges.append(&mut self.class);
-        Ok(self.builder.push_class(id, from, self.builder.tree.ranges.len(), true))
+        let to = self.builder.tree.ranges.len();
+        let large = to - from > LARGE_CLASS;
+        if large {
+            self.large_class = (from, to);
+        }
+        Ok(self.builder.push_class(id, from, to, !large))
     }
 
     /// One character of a class.

@@ -188,15 +188,13 @@ impl Builder {
         if literal == item {
             return item;
         }
-        let emptied = node.length == 0;
-        let concat = self.tree.node_mut(item);
-        (concat.stale, concat.sum) = (true, 0);
-        if emptied {
-            let next = self.tree.node(literal).next;
-            self.release(literal);
-            return self.drop_first(item, next);
+        // Go does not count a child again, so that the size of a shortened literal's parent stays as it was.
+        if node.length > 0 {
+            return item;
         }
-        item
+        let (next, size) = (node.next, node.size);
+        self.release(literal);
+        self.drop_first(item, next, size)
     }
 
     /// The piece that an item begins with; none for what is empty.
@@ -209,11 +207,12 @@ impl Builder {
     fn remove_leading_piece(&mut self, item: Id, release: bool) -> Id {
         if self.tree.node(item).op == Op::Concat {
             let first = self.tree.node(item).first;
-            let (next, height) = (self.tree.node(first).next, self.tree.node(first).height);
+            let (next, height, size) =
+                (self.tree.node(first).next, self.tree.node(first).height, self.tree.node(first).size);
             if release {
                 self.release(first);
             }
-            let left = self.drop_first(item, next);
+            let left = self.drop_first(item, next, size);
             if left == item && height > 1 {
                 // A repetition is gone: the others may be lower. The search ends at the next one.
                 let target = self.tree.node(item).height - 1;
@@ -230,12 +229,13 @@ impl Builder {
         self.make(Op::Empty, Flags::default())
     }
 
-    /// Takes the first child away from a concatenation; a single one that is left takes its place.
-    fn drop_first(&mut self, concat: Id, next: Id) -> Id {
+    /// Takes the first child, of that size, away from a concatenation; a single one that is left takes its place.
+    fn drop_first(&mut self, concat: Id, next: Id, size: i64) -> Id {
         let node = self.tree.node_mut(concat);
         node.children -= 1;
         node.first = next;
-        (node.stale, node.sum) = (true, 0);
+        node.sum = if node.size != 0 && !node.stale && size != 0 { node.size - size } else { 0 };
+        node.stale = true;
         if node.children == 1 {
             self.release(concat);
             self.tree.node_mut(next).next = NONE;

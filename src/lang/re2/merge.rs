@@ -114,8 +114,12 @@ impl Builder {
     }
 
     fn add_class(&mut self, class: Id, other: Id) {
-        let length = self.tree.node(other).length as usize;
-        if length > LARGE_CLASS {
+        let (ours, theirs) = (self.tree.node(class), self.tree.node(other));
+        if (ours.start, ours.length) == (theirs.start, theirs.length) {
+            // The same group of Unicode.
+            return;
+        }
+        if theirs.length as usize > LARGE_CLASS {
             self.order_class(class);
         }
         if self.tree.node(class).clean && ranges::covers(self.tree.class(class), self.tree.class(other)) {

@@ -5,10 +5,10 @@
 
 mod builder;
 mod class;
-mod empty;
 mod expanded;
 mod factor;
 mod fault;
+mod group;
 mod limits;
 mod matching;
 mod merge;
@@ -134,7 +134,7 @@ impl Pattern {
     /// Whether the empty text matches.
     pub fn matches_empty(&self) -> bool {
         match &self.body {
-            Body::Tree(tree, _) => empty::matches_empty(tree),
+            Body::Tree(tree, _) => tree.matches_empty(),
             Body::Plain(text) => text.split(|&byte| byte == b'|').any(<[u8]>::is_empty),
         }
     }
@@ -201,5 +201,79 @@ impl Pattern {
                 Err(_) => Err(Unverifiable { reason: "it holds bytes that are no utf-8" }),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_say_what_to_write_instead() {
+        for (pattern, at, message, hint) in [
+            ("a(?!b)", 1, "look-around", "`!~`"),
+            ("(?<=a)b", 0, "look-around", "`!~`"),
+            (r"(a)\1", 3, r"`\1`", "back-references"),
+            ("a*+", 1, "repeats a repetition", "possessive"),
+            ("a**", 1, "repeats a repetition", "group"),
+            ("(?x) a", 0, "`(?x`", "blanks"),
+            (r"\u0041", 0, r"`\u`", r"\x{20ac}"),
+            (r"a\Z", 1, r"`\Z`", r"\z"),
+            ("*.log", 0, "nothing before `*`", "`.*`"),
+            ("x{2,1}", 1, "backwards", "smaller"),
+            ("x{1001}", 1, "too many", "1000"),
+            ("[z-a]", 1, "backwards", "smaller"),
+            ("[a", 0, "no closing `]`", r"\["),
+            ("(a", 0, "no closing `)`", r"\("),
+            ("a)", 1, "closes nothing", r"\)"),
+            ("[[:foo:]]", 1, "[:foo:]", "alnum"),
+            (r"\p{Alphabetic}", 0, "names no group", r"\pL"),
+            (r"\p{Old_Italic}", 0, "names no group", "1.25"),
+            ("(?P<a-b>x)", 0, "group name", "letters"),
+            (r"a\", 1, "lone backslash", r"\\"),
+        ] {
+            let fault = parse(pattern.as_bytes(), Names::Current).expect_err(pattern);
+            assert_eq!(fault.span.start, at, "{pattern}: {fault:?}");
+            assert!(fault.message.contains(message), "{pattern}: {fault:?}");
+            assert!(fault.hint.as_ref().is_some_and(|text| text.contains(hint)), "{pattern}: {fault:?}");
+        }
+        let poison = is_poison(br"\Qabc", Names::Current).expect("swallows the wrapping");
+        assert!(poison.hint.is_some_and(|hint| hint.contains(r"\E")));
+    }
+
+    #[test]
+    fn patterns_tell_about_themselves() {
+        let read = |pattern: &str| parse(pattern.as_bytes(), Names::Current).expect(pattern);
+        for (pattern, literal) in [
+            ("abc", Some("abc")),
+            ("^abc$", Some("abc")),
+            (r"a\.b", Some("a.b")),
+            ("", Some("")),
+            ("(?i)12", Some("12")),
+            ("(?i)ab", None),
+            ("a|b", None),
+        ] {
+            assert_eq!(read(pattern).as_literal().as_deref(), literal, "{pattern}");
+        }
+        for (pattern, empty) in [
+            ("", true),
+            ("a*", true),
+            ("^$", true),
+            (r"\b", false),
+            (r"\B", true),
+            ("a|", true),
+            ("(a|b*)+", true),
+            ("a{0}", true),
+        ] {
+            assert_eq!(read(pattern).matches_empty(), empty, "{pattern}");
+        }
+        let newer =
+            |pattern: &str| read(pattern).needs_newer_go().map(|newer| (newer.release, newer.span.clone()));
+        assert_eq!(newer(r"(?P<a>\p{Greek})"), None);
+        assert_eq!(newer("x(?<a>b)"), Some(("1.22", 1..6)));
+        assert_eq!(newer(r"(?<a>\p{greek})"), Some(("1.25", 5..14)));
+        assert_eq!(read("(?P<b>x)(y)(?P<a>z)(?P<b>)").capture_names().collect::<Vec<_>>(), ["b", "a", "b"]);
+        assert!(matcher(b"\xff|b").is_ok_and(|pattern| pattern.to_rust().is_err()));
+        assert!(matcher(b"\xff.").is_err());
     }
 }

@@ -28,9 +28,6 @@ pub(super) struct Parsed {
     pub(super) repeats: i64,
 }
 
-/// What tells one group of characters from another: its key, its sign and whether case is ignored.
-pub(super) type GroupKey = (u16, bool, bool);
-
 /// Reads a pattern under the given modes.
 pub(super) fn parse(text: &[u8], names: Names, flags: Flags) -> Result<Parsed, Trouble> {
     let mut parser = Parser::new(text, names, flags);
@@ -48,6 +45,9 @@ pub(super) fn parse(text: &[u8], names: Names, flags: Flags) -> Result<Parsed, T
     Ok(Parsed { tree: builder.tree, names: group_names, newer, allocated, repeats })
 }
 
+/// A group's key, whether it is negated and whether case is ignored.
+pub(super) type GroupKey = (u16, bool, bool);
+
 /// The state while reading.
 pub(super) struct Parser<'t> {
     pub(super) text: &'t [u8],
@@ -57,14 +57,18 @@ pub(super) struct Parser<'t> {
     pub(super) builder: Builder,
     /// The ranges of a class that is being read.
     pub(super) class: Vec<Range>,
+    /// Where the ranges of the last large class in brackets lie in the tree.
+    pub(super) large_class: (usize, usize),
     /// Which groups are in that class: where their ranges lie.
     pub(super) in_class: Vec<(usize, usize)>,
-    /// Where the ranges of groups used so far lie in the tree, by the group's key, its sign and whether case is ignored.
+    /// Where the ranges of groups used so far lie in the tree, in the order of their keys.
     pub(super) groups: Vec<(GroupKey, (usize, usize))>,
     /// From here on no `:]` follows.
     pub(super) no_named_class_from: usize,
-    group_names: Vec<Box<str>>,
-    captures: u32,
+    /// The names of groups so far.
+    pub(super) group_names: Vec<Box<str>>,
+    /// How many groups capture so far.
+    pub(super) captures: u32,
     newer: Option<NewerGo>,
 }
 
@@ -76,6 +80,7 @@ impl<'t> Parser<'t> {
             names,
             builder: Builder::new(flags, text.len()),
             class: Vec::new(),
+            large_class: (0, 0),
             in_class: Vec::new(),
             groups: Vec::new(),
             no_named_class_from: usize::MAX,
@@ -128,7 +133,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn limited<T>(&self, result: Result<T, Limit>) -> Result<T, Trouble> {
+    /// A limit that was passed, as trouble with the whole pattern.
+    pub(super) fn limited<T>(&self, result: Result<T, Limit>) -> Result<T, Trouble> {
         result.map_err(|limit| {
             let code = match limit {
                 Limit::Large => Code::Large,
@@ -219,7 +225,7 @@ impl<'t> Parser<'t> {
                         last_repeat = Some(start);
                     } else {
                         self.at += 1;
-                        self.literal(b'{'.into())?;
+                        self.literal(byte.into())?;
                     }
                 }
                 b'\\' => self.backslash()?,
@@ -232,14 +238,6 @@ impl<'t> Parser<'t> {
         }
         let finished = self.builder.finish_group();
         self.limited(finished)
-    }
-
-    fn open_group(&mut self, start: usize, capture: u32, name: u32) -> Result<(), Trouble> {
-        let pushed = self.builder.push_op(Op::LeftParen);
-        let id = self.limited(pushed)?;
-        let node = self.builder.tree.node_mut(id);
-        (node.capture, node.name, node.offset) = (capture, name, super::builder::index(start));
-        Ok(())
     }
 
     /// A repetition whose operator has been read.
@@ -293,67 +291,6 @@ impl<'t> Parser<'t> {
         }
         let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<u16>().ok());
         Some((value.filter(|&value| value <= 1000), start + digits))
-    }
-
-    /// `(?`: a named group, a group with modes, or modes for the rest of the group around.
-    fn group_with_mode(&mut self) -> Result<(), Trouble> {
-        let start = self.at;
-        let rest = self.from(start);
-        let python = rest.len() > 4 && rest.starts_with(b"(?P<");
-        if python || rest.len() > 3 && rest.starts_with(b"(?<") {
-            return self.named_group(start, if python { 4 } else { 3 });
-        }
-        self.at += 2;
-        let (mut flags, mut negative, mut saw_flag) = (self.builder.flags, false, false);
-        while let Some(rune) = self.next_rune()? {
-            let flag = match char::from_u32(rune) {
-                Some('i') => Flags::FOLD,
-                Some('m') => Flags::ONE_LINE,
-                Some('s') => Flags::DOT_NEWLINE,
-                Some('U') => Flags::NON_GREEDY,
-                Some('-') if !negative => {
-                    (negative, saw_flag) = (true, false);
-                    continue;
-                }
-                Some(end @ (':' | ')')) if !negative || saw_flag => {
-                    if end == ':' {
-                        self.open_group(start, 0, 0)?;
-                    }
-                    self.builder.flags = flags;
-                    return Ok(());
-                }
-                _ => break,
-            };
-            saw_flag = true;
-            // Multi-line is the absence of the flag.
-            flags =
-                if negative == (flag == Flags::ONE_LINE) { flags.with(flag) } else { flags.without(flag) };
-        }
-        Err(Trouble::new(Code::InvalidPerlOp, start..self.at))
-    }
-
-    fn named_group(&mut self, start: usize, prefix: usize) -> Result<(), Trouble> {
-        let name_start = start + prefix;
-        // Go searches from the parenthesis on; what lies before the name holds no `>`.
-        let Some(length) = self.from(name_start).iter().position(|&byte| byte == b'>') else {
-            self.check_utf8(start, self.text.len())?;
-            return Err(Trouble::new(Code::InvalidNamedCapture, start..self.text.len()));
-        };
-        let end = name_start + length;
-        self.check_utf8(name_start, end)?;
-        let name =
-            std::str::from_utf8(self.text.get(name_start..end).unwrap_or_default()).unwrap_or_default();
-        if name.is_empty() || !name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {
-            return Err(Trouble::new(Code::InvalidNamedCapture, start..end + 1));
-        }
-        if prefix == 3 {
-            self.note_newer("1.22", start..end + 1);
-        }
-        self.group_names.push(name.into());
-        self.captures += 1;
-        self.open_group(start, self.captures, super::builder::index(self.group_names.len()))?;
-        self.at = end + 1;
-        Ok(())
     }
 
     /// `\` outside a class.

@@ -11,6 +11,8 @@ pub(super) type Range = (u32, u32);
 pub(super) const MAX_RUNE: u32 = 0x10_FFFF;
 /// A list is put in order whenever it has grown by this many ranges, so that repeated members cost no memory.
 const COMPACT_EVERY: usize = 4096;
+/// So many ranges are put into an ordered list one by one.
+const FEW: usize = 8;
 
 /// Adds a range to the list that starts at `from`; grows one of the last two ranges if it touches the new one.
 pub(super) fn append(list: &mut Vec<Range>, from: usize, lo: u32, hi: u32) {
@@ -30,6 +32,10 @@ pub(super) fn append(list: &mut Vec<Range>, from: usize, lo: u32, hi: u32) {
 /// Adds many ranges.
 pub(super) fn append_all(list: &mut Vec<Range>, from: usize, ranges: &[Range]) {
     let before = list.len() - from;
+    if before == 0 {
+        list.extend_from_slice(ranges);
+        return;
+    }
     for &(lo, hi) in ranges {
         append(list, from, lo, hi);
     }
@@ -58,24 +64,30 @@ pub(super) fn append_folded(list: &mut Vec<Range>, from: usize, lo: u32, hi: u32
     append(list, from, lo, hi);
     let begin = FOLDS.partition_point(|run| run.last < lo);
     for run in FOLDS.get(begin..).unwrap_or_default().iter().take_while(|run| run.first <= hi) {
-        append_run(list, from, run, lo.max(run.first), hi.min(run.last));
+        append_run(list, from, run, (lo, hi));
     }
     compact(list, from, before);
 }
 
-/// The folds of the members of one run between `lo` and `hi`.
-fn append_run(list: &mut Vec<Range>, from: usize, run: &FoldRun, lo: u32, hi: u32) {
+/// The folds of those members of one run that are in `range`, unless they are in it themselves.
+fn append_run(list: &mut Vec<Range>, from: usize, run: &FoldRun, range: Range) {
+    let (lo, hi) = (range.0.max(run.first), range.1.min(run.last));
+    let mut add = |lo: u32, hi: u32| {
+        if lo < range.0 || range.1 < hi {
+            append(list, from, lo, hi);
+        }
+    };
     if run.delta == 0 {
         let (before, after) = ((lo - run.first) & 1, 1 - ((hi - run.first) & 1));
-        append(list, from, lo - before, hi + after);
+        add(lo - before, hi + after);
     } else if run.pairs && run.step == 1 {
-        append(list, from, lo.saturating_add_signed(run.delta), hi.saturating_add_signed(run.delta));
+        add(lo.saturating_add_signed(run.delta), hi.saturating_add_signed(run.delta));
     } else {
         let mut member = lo + (run.step - (lo - run.first) % run.step) % run.step;
         while member <= hi {
             let mut other = simple_fold(member);
             while other != member {
-                append(list, from, other, other);
+                add(other, other);
                 other = simple_fold(other);
             }
             member += run.step;
@@ -92,8 +104,38 @@ pub(super) fn compact(list: &mut Vec<Range>, from: usize, length_before: usize) 
 
 /// Orders the ranges and joins those that touch.
 pub(super) fn clean(list: &mut Vec<Range>, from: usize) {
+    let ordered = list.get(from..).map_or(0, ordered_part);
+    let rest = list.len() - from - ordered;
+    if rest <= FEW && ordered > FEW {
+        // A large table and a few more characters: put them in one by one.
+        let mut few = [(0, 0); FEW];
+        for (kept, range) in few.iter_mut().zip(list.drain(from + ordered..)) {
+            *kept = range;
+        }
+        for &(lo, hi) in few.iter().take(rest) {
+            insert(list, from, lo, hi);
+        }
+        return;
+    }
     let kept = list.get_mut(from..).map_or(0, clean_slice);
     list.truncate(from + kept);
+}
+
+/// How many ranges at the beginning are in order and apart.
+fn ordered_part(list: &[Range]) -> usize {
+    let apart = list.windows(2).take_while(|pair| pair[0].1 + 1 < pair[1].0).count();
+    if list.is_empty() { 0 } else { apart + 1 }
+}
+
+/// Adds a range to an ordered list, which stays ordered.
+fn insert(list: &mut Vec<Range>, from: usize, lo: u32, hi: u32) {
+    let Some(ordered) = list.get(from..) else { return };
+    let start = from + ordered.partition_point(|range| range.1 + 1 < lo);
+    let end = (from + ordered.partition_point(|range| range.0 <= hi + 1)).max(start);
+    let joined = list.get(start..end).unwrap_or_default();
+    let lo = joined.first().map_or(lo, |range| range.0.min(lo));
+    let hi = joined.last().map_or(hi, |range| range.1.max(hi));
+    list.splice(start..end, [(lo, hi)]);
 }
 
 /// Orders the ranges and joins those that touch, in place; says how many are left.
@@ -137,11 +179,18 @@ pub(super) fn contains(list: &[Range], rune: u32) -> bool {
     list.get(at).is_some_and(|range| range.0 <= rune)
 }
 
-/// Whether every member of `part` is in the ordered list.
+/// Whether every member of an ordered `part` is in the ordered list.
 pub(super) fn covers(list: &[Range], part: &[Range]) -> bool {
+    let mut rest = list;
     part.iter().all(|&(lo, hi)| {
-        let at = list.partition_point(|range| range.1 < lo);
-        list.get(at).is_some_and(|range| range.0 <= lo && hi <= range.1)
+        // Few to find: search. Many: walk along both.
+        let skip = if part.len() > FEW {
+            rest.iter().take_while(|range| range.1 < lo).count()
+        } else {
+            rest.partition_point(|range| range.1 < lo)
+        };
+        rest = rest.get(skip..).unwrap_or_default();
+        rest.first().is_some_and(|range| range.0 <= lo && hi <= range.1)
     })
 }
 

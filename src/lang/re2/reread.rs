@@ -102,6 +102,8 @@ struct Printer<'t> {
     tree: &'t Tree,
     /// What to print around each node.
     around: Vec<u8>,
+    /// Some literal ignores case, so that it matters which classes do not.
+    folds: bool,
     out: Builder,
     tasks: Vec<Task>,
 }
@@ -109,7 +111,8 @@ struct Printer<'t> {
 impl<'t> Printer<'t> {
     fn new(tree: &'t Tree) -> Self {
         let out = Builder::new(Flags::ONE_LINE, tree.runes.len());
-        Self { tree, around: vec![0; tree.len()], out, tasks: Vec::new() }
+        let folds = tree.nodes().any(|node| node.op == Op::Literal && node.flags.has(Flags::FOLD));
+        Self { tree, around: vec![0; tree.len()], folds, out, tasks: Vec::new() }
     }
 
     fn run(mut self) -> Result<(), Limit> {
@@ -289,7 +292,7 @@ impl<'t> Printer<'t> {
                     (false, _) => (0, 0),
                 }
             }
-            Op::Class => {
+            Op::Class if self.folds => {
                 let class = self.tree.class(id);
                 let mut folded = Vec::with_capacity(class.len());
                 for &(lo, hi) in class {

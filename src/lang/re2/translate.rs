@@ -14,6 +14,9 @@ pub struct Unverifiable {
     pub reason: &'static str,
 }
 
+/// No longer pattern is written: to compile it would cost more than it is worth.
+const MAX_LENGTH: usize = 4 << 20;
+
 /// What remains to be written.
 enum Task {
     /// A node; true: as the operand of a repetition.
@@ -33,6 +36,9 @@ pub(super) fn write(tree: &Tree) -> Result<String, Unverifiable> {
     let mut out = String::new();
     let mut tasks = vec![Task::Node(tree.root, false)];
     while let Some(task) = tasks.pop() {
+        if out.len() > MAX_LENGTH {
+            return Err(Unverifiable { reason: "it is too long once its classes are written out" });
+        }
         match task {
             Task::Text(text) => out.push_str(text),
             Task::Suffix(id) => write_suffix(tree, id, &mut out),

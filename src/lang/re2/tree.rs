@@ -199,6 +199,11 @@ impl Tree {
         self.nodes.len()
     }
 
+    /// All nodes, dead ones included.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter()
+    }
+
     /// The children from first to last; segments count as children.
     pub(super) fn children(&self, id: Id) -> Children<'_> {
         Children { tree: self, next: self.node(id).first }
@@ -274,6 +279,35 @@ impl Tree {
             Op::AnyNotNewline => rune != u32::from('\n'),
             Op::Any => true,
             _ => false,
+        }
+    }
+
+    /// Whether the empty text matches. Each of its places is its beginning and its end, and no word is near.
+    pub(super) fn matches_empty(&self) -> bool {
+        // For each node that is being decided: the child to look at next. What a child said goes to the node above.
+        let mut path: Vec<(Id, Id)> = vec![(self.root, self.node(self.root).first)];
+        let mut said = None;
+        loop {
+            let Some(top) = path.last_mut() else { return said.unwrap_or(false) };
+            let (id, next) = *top;
+            let node = self.node(id);
+            let optional = matches!(node.op, Op::Star | Op::Quest) || node.op == Op::Repeat && node.min == 0;
+            let decided = match (node.op, said.take()) {
+                _ if optional => Some(true),
+                (Op::Literal | Op::Class | Op::AnyNotNewline | Op::Any | Op::WordBoundary, _) => Some(false),
+                (Op::Capture | Op::Plus | Op::Repeat, child) => child,
+                (Op::Concat, child) if next == NONE || child == Some(false) => Some(child != Some(false)),
+                (Op::Alternate, child) if next == NONE || child == Some(true) => Some(child == Some(true)),
+                (Op::Concat | Op::Alternate, _) => None,
+                _ => Some(true),
+            };
+            if decided.is_some() {
+                said = decided;
+                path.pop();
+            } else {
+                top.1 = self.node(next).next;
+                path.push((next, self.node(next).first));
+            }
         }
     }
 

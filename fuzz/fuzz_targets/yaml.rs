@@ -1,0 +1,6 @@
+//! Any text is read or refused.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let _ = usher::yaml::read(text);
+});
