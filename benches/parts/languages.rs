@@ -13,7 +13,7 @@ const LOGQL: [&str; 6] = [
     r#"sum by (cluster, namespace) (count_over_time({app="ingress", namespace=~"prod-.+"} | json | status >= 500 [1m]))"#,
     r#"quantile_over_time(0.99, {job="api"} | logfmt | unwrap duration(latency) | __error__="" [5m]) by (route) > 0.5"#,
     r#"sum(rate({app="a"} |~ "timeout|refused" [5m])) / sum(rate({app="a"}[5m])) > 0.05"#,
-    r#"topk(10, sum by (path) (rate({job="nginx"} | pattern "<_> - <_> <_> \\"<method> <path> <_>\\" <status>" | status =~ "5.." [10m])))"#,
+    r#"topk(10, sum by (path) (rate({job="nginx"} | pattern "<_> - <_> <_> \"<method> <path> <_>\" <status>" | status =~ "5.." [10m])))"#,
     r#"absent_over_time({job="heartbeat", level!="debug"} |= "alive" [15m]) == 1"#,
 ];
 const PROMQL: [&str; 6] = [

@@ -1,5 +1,7 @@
 //! What a user did wrong, as data. A finding is never an [`std::error::Error`]: those are ours.
 
+use std::collections::HashSet;
+
 use super::path::FieldPath;
 
 /// How much a finding weighs.
@@ -111,11 +113,9 @@ impl Finding {
         }
     }
 
-    /// Is this the finding that an older version of the object already had?
-    pub fn is_inherited_from(&self, old: &Self) -> bool {
-        self.rule.code == old.rule.code
-            && self.value == old.value
-            && self.path.without_indexes() == old.path.without_indexes()
+    /// What an older version of the object had already is recognised by: rule, value and place, wherever in its list.
+    fn identity(&self) -> (&'static str, Option<String>, FieldPath) {
+        (self.rule.code, self.value.clone(), self.path.without_indexes())
     }
 }
 
@@ -200,8 +200,10 @@ impl Findings {
 
     /// Turns refusals into warnings where the old object had them already (the ratchet).
     pub fn soften_inherited(&mut self, old: &Self) {
+        // Looked up, not compared one by one: an object can have thousands of each.
+        let known: HashSet<_> = old.0.iter().map(Finding::identity).collect();
         for finding in &mut self.0 {
-            if old.0.iter().any(|other| finding.is_inherited_from(other)) {
+            if known.contains(&finding.identity()) {
                 finding.severity = Severity::Warning;
             }
         }

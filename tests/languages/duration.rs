@@ -66,15 +66,9 @@ fn agree(kind: &str, texts: &[String]) {
                 let verdict = &loki.ask(&[with(&small)])[0];
                 panic!("{question} {small:?}: original {verdict}, usher {:?}", ours(&small));
             }
-            let dialect =
-                question["dialect"].as_str().map(|dialect| format!(", {dialect}")).unwrap_or_default();
-            crate::oracle::agreed(
-                &format!("{kind}{dialect}"),
-                "Go 1.26 and its libraries",
-                texts.len(),
-                valid,
-            );
         }
+        let dialect = question["dialect"].as_str().map(|dialect| format!(", {dialect}")).unwrap_or_default();
+        crate::oracle::agreed(&format!("{kind}{dialect}"), "Go 1.26 and its libraries", texts.len(), valid);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the doors ask of groups and rules (specification sections 4.1, 4.3 and 4.4).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{
     Flavour, Group, Rule, Rules, codes, expression, file, group_path, openshift, rule_path, targets, tenancy,
 };
@@ -11,8 +13,9 @@ pub(in crate::kinds) fn check(rules: &Rules<'_>, facts: &Facts<'_>, out: &mut Fi
     check_tenant(rules.tenant, out);
     file::check(rules, out);
     let mut queries = Vec::with_capacity(rules.groups.len());
+    let mut names = BTreeSet::new();
     for (index, group) in rules.groups.iter().enumerate() {
-        check_group(rules, index, group, out);
+        check_group(rules.flavour, index, group, !names.insert(group.name), out);
         let parsed = group.rules.iter().enumerate().map(|(position, rule)| {
             let path = || rule_path(index, position);
             check_rule(rules.flavour, rule, &path, out);
@@ -42,12 +45,12 @@ fn check_tenant(tenant: &str, out: &mut Findings) {
     }
 }
 
-fn check_group(rules: &Rules<'_>, index: usize, group: &Group<'_>, out: &mut Findings) {
+fn check_group(flavour: Flavour, index: usize, group: &Group<'_>, is_repeated: bool, out: &mut Findings) {
     let name = group.name;
     let path = || group_path(index).field("name");
     if name.is_empty() {
         out.deny(&codes::NO_GROUP_NAME, path(), codes::NO_GROUP_NAME.title);
-    } else if rules.groups[..index].iter().any(|earlier| earlier.name == name) {
+    } else if is_repeated {
         let message = format!("the group {} is there already", quoted(name));
         out.deny(&codes::REPEATED_GROUP, path(), message).value(name);
     } else if name.contains('/') || name == "." || name == ".." {
@@ -71,21 +74,19 @@ fn check_group(rules: &Rules<'_>, index: usize, group: &Group<'_>, out: &mut Fin
         let message = format!("the limit {limit} is negative");
         out.deny(&codes::LIMIT, group_path(index).field("limit"), message).value(limit.to_string());
     }
+    let mut known = BTreeSet::new();
     for (position, rule) in group.rules.iter().enumerate() {
-        let repeats = |earlier: &Rule<'_>| {
-            earlier.name == rule.name && earlier.labels.unwrap_or(&EMPTY) == rule.labels.unwrap_or(&EMPTY)
-        };
         if let Some(name) = rule.name
-            && group.rules[..position].iter().any(repeats)
+            && !known.insert((name, rule.labels.unwrap_or(&EMPTY)))
         {
             let message = format!("{} is there already with the same labels", quoted(name));
-            let path = rule_path(index, position).field(rules.flavour.name_field());
+            let path = rule_path(index, position).field(flavour.name_field());
             out.warn(&codes::REPEATED_RULE, path, message).value(name);
         }
     }
 }
 
-static EMPTY: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
+static EMPTY: BTreeMap<String, String> = BTreeMap::new();
 
 fn check_rule(flavour: Flavour, rule: &Rule<'_>, path: &dyn Fn() -> FieldPath, out: &mut Findings) {
     let field = flavour.name_field();

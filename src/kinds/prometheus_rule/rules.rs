@@ -1,6 +1,6 @@
 //! What the doors ask of a PrometheusRule: what Prometheus' own rule loader and prometheus-operator ask, with places.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::codes;
 use super::selection::Dialects;
@@ -16,11 +16,12 @@ const LARGEST: usize = 524_288;
 pub(super) fn check(object: &Object<PrometheusRuleSpec>, facts: &Facts<'_>, out: &mut Findings) {
     let dialects = Dialects::of(&object.metadata, facts);
     let groups = object.spec.groups.as_deref().unwrap_or_default();
+    let mut known = BTreeSet::new();
     for (index, group) in groups.iter().enumerate() {
         let path = || FieldPath::spec("groups").index(index);
         if group.name.is_empty() {
             out.deny(&codes::NO_GROUP_NAME, path().field("name"), codes::NO_GROUP_NAME.title);
-        } else if groups[..index].iter().any(|earlier| earlier.name == group.name) {
+        } else if !known.insert(group.name.as_str()) {
             let message = format!("the group {} is there already", quoted(&group.name));
             out.deny(&codes::REPEATED_GROUP, path().field("name"), message).value(group.name.as_str());
         }
