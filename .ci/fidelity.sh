@@ -7,7 +7,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ushe
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
 echo "fidelity: comparing (some minutes)" >&2
-USHER_FIDELITY=$rows ${CARGO:-cargo} test --locked --test languages -- --nocapture >&2
+FIDELITY_ROWS=$rows ${CARGO:-cargo} test --locked --test languages -- --nocapture >&2
 {
   cat <<'HEAD'
 # Fidelity

@@ -17,4 +17,4 @@ if ! [ -x "$old" ]; then
   mkdir -p "$(dirname "$old")"
   cp "$cache/target-old/debug/usher" "$old.partial" && mv "$old.partial" "$old"
 fi
-USHER_OLD=$old ${CARGO:-cargo} test --locked --test cluster replicas_are_replaced -- --nocapture
+OLD_USHER=$old ${CARGO:-cargo} test --locked --test cluster replicas_are_replaced -- --nocapture

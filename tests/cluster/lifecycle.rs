@@ -193,13 +193,13 @@ async fn no_more_is_granted_than_is_printed() {
 }
 
 /// SIGTERM under load: unready at once, reviews taken while the Service forgets it, none failed. Then every replica is
-/// replaced in turn, old and new side by side, as an upgrade does it. `USHER_OLD` names the program to upgrade from
+/// replaced in turn, old and new side by side, as an upgrade does it. `OLD_USHER` names the program to upgrade from
 /// (`make upgrade`); it makes certificate, claims and leader's Lease, and the new one must go on with them.
 #[tokio::test(flavor = "multi_thread")]
 async fn replicas_are_replaced_under_load_without_a_failed_review() {
     let (cluster, _turn) = cluster().await;
     let kubeconfig = install::account(cluster);
-    let old = std::env::var_os("USHER_OLD").map_or_else(|| usher().to_owned(), Into::into);
+    let old = std::env::var_os("OLD_USHER").map_or_else(|| usher().to_owned(), Into::into);
     let origin = if old == usher() { "the same build" } else { "an older build" };
     println!("lifecycle: upgrading from {origin}");
     let mut replicas = vec![start_as(&old, cluster, &kubeconfig), start_as(&old, cluster, &kubeconfig)];

@@ -69,11 +69,11 @@ impl Drop for Oracle {
 }
 
 /// Tells how much was compared without a disagreement (one would have ended the test), and writes it down for
-/// `docs/fidelity.md` when `USHER_FIDELITY` names a file.
+/// `docs/fidelity.md` when `FIDELITY_ROWS` names a file.
 pub fn agreed(what: &str, original: &str, texts: usize, accepted: usize) {
     let share = 100.0 * accepted as f64 / texts as f64;
     println!("fidelity: {what}: {texts} texts, {share:.0}% accepted by {original}, 0 disagreements");
-    if let Some(page) = std::env::var_os("USHER_FIDELITY") {
+    if let Some(page) = std::env::var_os("FIDELITY_ROWS") {
         let mut page = std::fs::OpenOptions::new().append(true).create(true).open(page).unwrap();
         // In one piece, for several tests write at once.
         page.write_all(format!("| {what} | {original} | {texts} | {share:.0}% | 0 |\n").as_bytes()).unwrap();
