@@ -429,6 +429,19 @@ fn a_caret_is_exact_inside_every_scalar() {
     }
 }
 
+/// What the mutating door added moves every place behind it: the file is not blamed for a text that is not in it.
+#[test]
+fn a_finding_in_a_changed_text_points_at_the_whole_value() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "apiVersion: loki.grafana.com/v1\nkind: RecordingRule\nmetadata: {name: a, namespace: shop}\nspec:\n  tenantID: shop\n  groups:\n  - name: a\n    rules:\n    - record: a:b\n      expr: rate({a=\"b\"} |~ \"[\"[5m])  +1\n";
+    write(directory.path(), "rule.yaml", text);
+    let arguments = ["check", "-o", "json", "--tenancy-mode", "inject", "--tenancy-label", "ns", "rule.yaml"];
+    let output = usher(&arguments, "", directory.path());
+    let finding = &lines(&output)[0];
+    assert_eq!(finding["code"], "USHL015", "{finding}");
+    assert_eq!((finding["line"].as_u64(), finding["column"].as_u64()), (Some(10), Some(13)), "{finding}");
+}
+
 #[test]
 fn output_that_nobody_reads_to_the_end_is_no_failure_of_ours() {
     let directory = tempfile::tempdir().unwrap();

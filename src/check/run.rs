@@ -11,6 +11,8 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 
 use super::judge::judge;
+use serde_json::Value;
+
 use crate::files::{self, File, FileObject};
 use crate::kinds::{self, KindInfo, TABLE};
 use crate::rule::{Facts, FieldPath, Finding, Findings, Operation, Uniqueness, User};
@@ -18,6 +20,7 @@ use crate::schema::codes;
 use crate::settings::Settings;
 use crate::view::View;
 use crate::view::files::{fill, mark_as_existing};
+use crate::yaml::NodeValue;
 
 /// What to check, and how.
 #[derive(Debug)]
@@ -252,8 +255,10 @@ fn judge_object(
 fn narrow(node: &crate::yaml::Node, finding: &Finding, text: &str) -> Range<usize> {
     let whole = node.locate(&finding.path);
     let part = finding.span.as_ref().and_then(|part| {
-        let value = node.to_json().pointer(&finding.path.pointer())?.as_str()?.to_owned();
-        crate::yaml::place(text, &whole, &value, part)
+        let NodeValue::Scalar(Value::String(value)) = &node.find(&finding.path)?.value else { return None };
+        // A text that the mutating door changed is not the one in the file.
+        let is_same = finding.value.as_ref().is_none_or(|judged| judged == value);
+        if is_same { crate::yaml::place(text, &whole, value, part) } else { None }
     });
     part.unwrap_or(whole)
 }

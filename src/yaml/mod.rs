@@ -75,6 +75,15 @@ impl Node {
         }
     }
 
+    /// The node that a path leads to.
+    pub fn find(&self, path: &FieldPath) -> Option<&Self> {
+        path.segments().iter().try_fold(self, |node, segment| match (segment, &node.value) {
+            (Segment::Field(name), _) => node.get(name).map(|entry| &entry.value),
+            (Segment::Index(index), NodeValue::List(items)) => items.get(*index),
+            _ => None,
+        })
+    }
+
     /// Where a path leads. Where the path goes on into what the file does not hold (a missing or defaulted field),
     /// the key of the deepest part that is there.
     pub fn locate(&self, path: &FieldPath) -> Range<usize> {

@@ -9,6 +9,9 @@ use std::ops::Range;
 /// the value do not go together.
 pub fn place(text: &str, scalar: &Range<usize>, value: &str, part: &Range<usize>) -> Option<Range<usize>> {
     let written = text.get(scalar.clone())?;
+    if part.start > part.end || part.end > value.len() {
+        return None;
+    }
     let walk = match written.bytes().next() {
         Some(b'|' | b'>') => block(written, value),
         Some(b'"') => quoted(written, value, b'"'),
@@ -24,7 +27,7 @@ pub fn place(text: &str, scalar: &Range<usize>, value: &str, part: &Range<usize>
     // An end is behind the last character that is meant; what is empty has nothing to point at but its start.
     let end = if part.end > part.start { walk.get(part.end - 1).map(|at| at + 1) } else { Some(start) };
     let mut end = end?.max(start);
-    while !written.is_char_boundary(end) {
+    while end < written.len() && !written.is_char_boundary(end) {
         end += 1;
     }
     Some(scalar.start + start..scalar.start + end)
@@ -111,12 +114,12 @@ fn flow(written: &str, start: usize, end: usize, value: &str, indent: Option<usi
 /// The line breaks of a run that begins at `first`, and where the next text begins.
 fn breaks(source: &[u8], first: usize, end: usize, indent: Option<usize>) -> (Vec<usize>, usize) {
     let (mut breaks, mut next) = (Vec::new(), first);
-    while next < end && source[next] == b'\n' {
-        breaks.push(next);
-        next += 1;
+    while let Some(found) = line_break(source, next, end, false) {
+        breaks.push(found);
+        next = found + 1;
         let blanks = leading(source, next, end);
         // A line of blanks only is empty.
-        let is_empty = next + blanks < end && source[next + blanks] == b'\n';
+        let is_empty = line_break(source, next + blanks, end, false).is_some();
         next += if is_empty { blanks } else { indent.map_or(blanks, |indent| blanks.min(indent)) };
     }
     (breaks, next)
@@ -186,6 +189,7 @@ fn escape(text: &str) -> Option<(usize, usize)> {
         'u' => digits(4),
         'U' => digits(8),
         '\n' => Some((2, 0)),
+        '\r' if text[2..].starts_with('\n') => Some((3, 0)),
         // Next line, no-break space, line and paragraph separator.
         'N' | '_' => Some((2, 2)),
         'L' | 'P' => Some((2, 3)),
@@ -234,6 +238,8 @@ mod tests {
             ("a:\n  b: \"one\n    two\n\n    three\"\n", "one two\nthree"),
             ("a:\n  b: 'it''s\n    so'\n", "it's so"),
             ("{a: {b: sum(x)}}\n", "sum(x)"),
+            ("a:\r\n  b: |\r\n    one\r\n\r\n    two\r\n", "one\n\ntwo\n"),
+            ("a:\r\n  b: \"x\\\r\n    y\"\r\n", "xy"),
         ] {
             assert_eq!(agrees(text, &path), value, "{text:?}");
         }

@@ -73,7 +73,7 @@ rules! {
         "It decides whether the tenant is checked; a value that cannot be read must not decide.",
         "write \"true\" or \"false\"";
     NO_NAMESPACE = "USHL030" Error "a selector does not pin the own namespace",
-        "The operator of this cluster asks for it (--tenancy-mode=require).",
+        "The operator of this cluster asks for it (--tenancy-mode); with inject usher adds it where its mutating webhook is asked.",
         "add the matcher to each selector";
     FOREIGN_NAMESPACE = "USHL031" Error "a selector names another namespace",
         "The operator of this cluster lets rules read the logs of their own namespace only (--tenancy-mode).",

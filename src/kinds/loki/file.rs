@@ -36,10 +36,12 @@ fn least_size(rules: &Rules<'_>) -> usize {
     let rule_size = |rule: &super::Rule<'_>| {
         let maps = rule.labels.into_iter().chain(rule.annotations).flatten();
         let texts: usize = maps.map(|(name, value)| name.len() + value.len() + 32).sum();
-        rule.name.map_or(0, str::len) + rule.expr.len() + texts + rules.tenant.len() + 128
+        let names = rule.name.map_or(0, str::len) + rule.r#for.map_or(0, str::len);
+        names + rule.expr.len() + texts + rules.tenant.len() + 128
     };
     let groups = rules.groups.iter();
-    groups.map(|group| group.name.len() + 128 + group.rules.iter().map(rule_size).sum::<usize>()).sum()
+    let frame = |group: &super::Group<'_>| group.name.len() + group.interval.map_or(0, str::len) + 128;
+    groups.map(|group| frame(group) + group.rules.iter().map(rule_size).sum::<usize>()).sum()
 }
 
 /// The rule file as the ruler reads it.

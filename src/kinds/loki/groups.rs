@@ -29,7 +29,9 @@ pub(in crate::kinds) fn check(rules: &Rules<'_>, facts: &Facts<'_>, out: &mut Fi
 }
 
 fn check_tenant(tenant: &str, out: &mut Findings) {
-    let problem = if let Err(problem) = names::tenant(tenant) {
+    let problem = if tenant.is_empty() {
+        "it is empty".to_owned()
+    } else if let Err(problem) = names::tenant(tenant) {
         problem.to_string()
     } else if tenant.contains("___") {
         "three underscores separate tenant and file on delivery".to_owned()

@@ -29,9 +29,8 @@ pub(super) fn check(
                     out.deny(&codes::FOREIGN_NAMESPACE, path(), message)
                         .value(text)
                         .part(selector.span.clone());
-                } else if settings.tenancy_mode == TenancyMode::Require
-                    && pinned(&selector, label).next().is_none()
-                {
+                } else if pinned(&selector, label).next().is_none() {
+                    // With inject too: the door that adds it may have been out of reach.
                     let message = format!("the selector has no matcher {label}=\"{namespace}\"");
                     out.deny(&codes::NO_NAMESPACE, path(), message)
                         .value(text)

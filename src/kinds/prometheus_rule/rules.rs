@@ -173,11 +173,18 @@ fn check_size(spec: &PrometheusRuleSpec, groups: &[RuleGroup], out: &mut Finding
     };
     let rule_size = |rule: &Rule| {
         let expr = if let Expression::Text(text) = &rule.expr { text.len() } else { 20 };
-        expr + texts(&rule.labels) + texts(&rule.annotations) + 256
+        let names = [&rule.alert, &rule.record, &rule.r#for, &rule.keep_firing_for];
+        let names: usize = names.into_iter().flatten().map(String::len).sum();
+        expr + names + texts(&rule.labels) + texts(&rule.annotations) + 256
     };
     let rough: usize = groups
         .iter()
-        .map(|group| texts(&group.labels) + 256 + group.rules.iter().flatten().map(rule_size).sum::<usize>())
+        .map(|group| {
+            group.name.len()
+                + texts(&group.labels)
+                + 256
+                + group.rules.iter().flatten().map(rule_size).sum::<usize>()
+        })
         .sum();
     if 6 * rough <= LARGEST {
         return;

@@ -48,7 +48,12 @@ pub(super) fn check(spec: &RulerConfigSpec, out: &mut Findings) {
     }
     for (tenant, overrides) in spec.overrides.iter().flatten() {
         let path = FieldPath::spec("overrides").key(tenant);
-        if let Err(problem) = names::tenant(tenant) {
+        let problem = if tenant.is_empty() {
+            Some("it is empty".to_owned())
+        } else {
+            names::tenant(tenant).err().map(|problem| problem.to_string())
+        };
+        if let Some(problem) = problem {
             let message = format!("{} is no tenant ID: {problem}", quoted(tenant));
             out.deny(&codes::TENANT_ID, path.clone(), message).value(tenant.as_str());
         }
@@ -96,9 +101,9 @@ fn check_alertmanager(alertmanager: &AlertManagerSpec, path: &FieldPath, out: &m
     }
     for (index, endpoint) in alertmanager.endpoints.iter().enumerate() {
         if let Some(problem) = endpoint_problem(endpoint, by_service) {
-            let message = format!("{} {problem}", quoted(endpoint));
-            out.deny(&codes::ENDPOINT, path.field("endpoints").index(index), message)
-                .value(endpoint.as_str());
+            let shown = shown(endpoint);
+            let path = path.field("endpoints").index(index);
+            out.deny(&codes::ENDPOINT, path, format!("{shown} {problem}")).value(shown);
         }
     }
     check_url(alertmanager.external_url.as_deref(), false, || path.field("externalUrl"), out);
@@ -162,6 +167,11 @@ fn absolute(text: &str) -> Option<(&str, &str)> {
     (uri.scheme().is_some() && uri.host().is_some_and(|host| !host.is_empty())).then_some((scheme, host))
 }
 
+/// A URL for a message. What may hold a password is not shown, however it is misspelt.
+fn shown(url: &str) -> String {
+    if url.contains('@') { "the URL".to_owned() } else { quoted(url) }
+}
+
 fn has_password(url: &str) -> bool {
     let authority = url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
     authority.and_then(|authority| authority.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
@@ -169,13 +179,11 @@ fn has_password(url: &str) -> bool {
 
 fn check_url(url: Option<&str>, refuses_password: bool, path: impl Fn() -> FieldPath, out: &mut Findings) {
     let Some(url) = url else { return };
-    let has_password = has_password(url);
-    if refuses_password && has_password {
+    if refuses_password && has_password(url) {
         // The value is a secret: it is not shown.
         out.deny(&codes::URL, path(), "the URL carries a password, which Loki does not send");
     } else if absolute(url).is_none() {
-        let shown = if has_password { "the URL".to_owned() } else { quoted(url) };
-        out.deny(&codes::URL, path(), format!("{shown} is not an absolute URL"));
+        out.deny(&codes::URL, path(), format!("{} is not an absolute URL", shown(url)));
     }
 }
 
@@ -305,6 +313,24 @@ fn check_durations(
         {
             let message = format!("{} is not a duration: {error}", quoted(&text.0));
             out.deny(&codes::DURATION, path.field(field), message).value(text.0.as_str());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for url in ["http://bob:hunter2@am,x", "bob:hunter2@am:9093", "http:/bob:hunter2@proxy"] {
+            let mut out = Findings::default();
+            check_url(Some(url), false, || FieldPath::spec("url"), &mut out);
+            let alertmanager =
+                serde_json::from_value(serde_json::json!({"endpoints": [url, format!("ftp{url}")]})).unwrap();
+            check_alertmanager(&alertmanager, &FieldPath::spec("alertmanager"), &mut out);
+            assert!(out.iter().count() >= 2, "{url}");
+            assert!(!format!("{out:?}").contains("hunter2"), "{out:?}");
         }
     }
 }
