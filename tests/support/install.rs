@@ -22,18 +22,21 @@ pub fn apply(cluster: &Cluster, documents: &[Value]) {
     assert!(!errors.contains("Warning"), "the API server warns: {errors}");
 }
 
+/// The CRDs of guests that usher judges, as their owner publishes them.
+pub fn judged_guests(cluster: &Cluster) {
+    for guest in TABLE.iter().filter(|kind| kind.is_guest) {
+        let name = format!("{}_{}.yaml", guest.group, guest.plural);
+        let file = super::cluster::peers("operator-crds").join(name).display().to_string();
+        let (ok, _, errors) = cluster.kubectl(&["apply", "--server-side", "-f", &file], None);
+        assert!(ok, "{errors}");
+    }
+}
+
 /// The owned CRDs, minimal ones of the guests that usher reads, and usher's rights.
 pub fn everything(cluster: &Cluster) {
     let own: Vec<Value> = owned().map(crd).collect();
     apply(cluster, &own);
-    // Guests that usher judges have the CRD of their owner.
-    for guest in TABLE.iter().filter(|kind| kind.is_guest) {
-        let file =
-            super::cluster::peers("operator-crds").join(format!("{}_{}.yaml", guest.group, guest.plural));
-        let (ok, _, errors) =
-            cluster.kubectl(&["apply", "--server-side", "-f", &file.display().to_string()], None);
-        assert!(ok, "{errors}");
-    }
+    judged_guests(cluster);
     let guests = super::root().join("tests/support/guests.yaml");
     let (ok, _, errors) =
         cluster.kubectl(&["apply", "--server-side", "-f", &guests.display().to_string()], None);
