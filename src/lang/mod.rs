@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 pub mod duration;
+mod letters;
 pub mod logql;
 pub mod names;
 pub mod promql;

@@ -2,7 +2,7 @@
 
 use kube::CustomResourceExt;
 
-use super::loki::{self, DISABLE_TENANT_VALIDATION, Flavour, Group, Rule, Rules};
+use super::loki::{self, Flavour, Group, Rule, Rules};
 use super::{Admission, FailurePolicy, Kind, KindInfo};
 use crate::gates::System;
 use crate::model::object::Object;
@@ -82,10 +82,7 @@ impl Kind for AlertingRule {
     }
 
     fn rests_on_the_same(object: &Object<AlertingRuleSpec>, old: &Object<AlertingRuleSpec>) -> bool {
-        let switch = |object: &Object<AlertingRuleSpec>| {
-            object.metadata.annotation(DISABLE_TENANT_VALIDATION).map(str::to_owned)
-        };
-        object.spec == old.spec && switch(object) == switch(old)
+        object.spec == old.spec && loki::same_switch(&object.metadata, &old.metadata)
     }
 }
 

@@ -68,6 +68,11 @@ impl Flavour {
     }
 }
 
+/// Do two versions of an object switch the tenant's part of the profile alike?
+pub(super) fn same_switch(one: &Meta, other: &Meta) -> bool {
+    one.annotation(DISABLE_TENANT_VALIDATION) == other.annotation(DISABLE_TENANT_VALIDATION)
+}
+
 /// The path of a group.
 fn group_path(group: usize) -> FieldPath {
     FieldPath::spec("groups").index(group)

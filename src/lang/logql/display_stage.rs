@@ -45,7 +45,7 @@ pub(super) fn names(tree: &Tree, list: List, f: &mut Formatter<'_>) -> fmt::Resu
 /// A name. Signs that Loki takes for names get blanks, so that they do not grow together with their neighbours.
 pub(super) fn name(tree: &Tree, span: Span, f: &mut Formatter<'_>) -> fmt::Result {
     let text = tree.name(span);
-    if text.starts_with(|c| c == '_' || super::letters::is_letter(c)) {
+    if text.starts_with(|c| c == '_' || crate::lang::letters::is_letter(c)) {
         f.write_str(text)
     } else {
         write!(f, " {text} ")

@@ -3,9 +3,9 @@
 //! Loki scans with Go's text scanner and looks at the words afterwards. Much of what follows from that looks odd: `-0` is a
 //! duration, `a // b` has a comment, `'x'` is a name. Here it is repeated, not judged.
 
-use super::letters::{is_digit, is_letter, is_number};
 use super::token::{Kind, Token, word};
 use super::tree::{Span, Text};
+use crate::lang::letters::{is_digit, is_letter, is_number};
 use crate::lang::{Fault, duration, size};
 
 /// Reads one token after the other.

@@ -11,7 +11,6 @@ mod display_stage;
 mod equal;
 mod ip;
 mod jsonpath;
-mod letters;
 mod lexer;
 mod lints;
 mod logfmt;

@@ -123,6 +123,12 @@ pub fn line_filter(pattern: &[u8]) -> Result<Pattern, Fault> {
     }
 }
 
+/// Whether a character belongs to a general category, such as `L`, by Go's own tables.
+pub(super) fn is_in_category(category: &str, c: char) -> bool {
+    let found = unicode::group(category.as_bytes(), Names::Classic);
+    found.is_some_and(|group| ranges::contains(group.members, u32::from(c)))
+}
+
 /// Why a pattern that Go takes as written is refused once it is wrapped as `^(?:..)$`. Alertmanager accepts such a silence and
 /// then fails every query that reaches it.
 pub fn is_poison(pattern: &[u8], names: Names) -> Option<Fault> {

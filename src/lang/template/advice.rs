@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::super::Fault;
-use super::letters::is_name_character;
 use super::literals::{BadLiteral, WhyBad, decode};
 use super::numbers::BadNumber;
+use crate::lang::letters::is_name_character;
 
 /// Text for a message: short, and readable whatever the bytes are.
 pub(super) fn quote(bytes: &[u8]) -> String {

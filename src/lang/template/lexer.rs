@@ -8,9 +8,9 @@ use std::ops::Range;
 use super::super::Fault;
 use super::advice;
 use super::functions::FunctionSet;
-use super::letters::is_name_character;
 use super::literals::{self, decode};
 use super::numbers;
+use crate::lang::letters::is_name_character;
 
 /// A word that starts or parts an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,6 @@
 mod advice;
 mod definitions;
 mod functions;
-mod letters;
 mod lexer;
 mod literals;
 mod numbers;

@@ -1,7 +1,7 @@
 //! Number literals: how far Go's lexer reads them, and which of them its number parser then accepts.
 
-use super::letters::is_name_character;
 use super::literals::decode;
+use crate::lang::letters::is_name_character;
 
 /// What the lexer found where a number starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
