@@ -23,5 +23,6 @@ pub mod rule;
 pub mod schema;
 pub mod serve;
 pub mod settings;
+pub mod upstream;
 pub mod view;
 pub mod yaml;

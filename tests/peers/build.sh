@@ -7,6 +7,7 @@
 #   tests/peers/build.sh cert-manager         cert-manager's controllers and cainjector, and its CRDs
 #   tests/peers/build.sh operator-crds        prometheus-operator's CRDs
 #   tests/peers/build.sh prometheus-operator  its admission webhook, for benchmarks
+#   tests/peers/build.sh alertmanagers        alertmanager-0.34, alertmanager-0.31 (no silence annotations yet), amtool
 #   tests/peers/build.sh oracle               the languages' judges (Loki, Prometheus, Go) and texts of their own tests
 #
 # The cache is ${XDG_CACHE_HOME:-~/.cache}/usher. Progress goes to stderr.
@@ -41,11 +42,11 @@ find_go() {
   echo "$venv/bin/go"
 }
 
-# build MODULE_DIR OUTPUT PACKAGE [LDFLAGS]
+# build MODULE_DIR OUTPUT PACKAGE [LDFLAGS [MODE]]
 build() {
-  local module=$1 output=$2 package=$3 ldflags=${4:-} started=$SECONDS
+  local module=$1 output=$2 package=$3 ldflags=${4:-} mode=${5:-readonly} started=$SECONDS
   say "building $(basename "$output") (once; the first one fetches its modules)"
-  (cd "$here/$module" && CGO_ENABLED=0 "$go" build -trimpath -mod=readonly -buildvcs=false \
+  (cd "$here" && cd "$module" && CGO_ENABLED=0 "$go" build -trimpath -mod="$mode" -buildvcs=false \
     -ldflags="-s -w $ldflags" -o "$output.partial" "$package") >&2
   mv "$output.partial" "$output"
   say "built $(basename "$output") in $((SECONDS - started)) s"
@@ -129,6 +130,23 @@ prometheus_operator() {
   echo "$bin"
 }
 
+alertmanagers() {
+  local bin
+  bin=$(cache_for alertmanagers alertmanager alertmanager-old)
+  lock "$bin"
+  if ! [ -x "$bin/alertmanager-0.34" ] || ! [ -x "$bin/amtool" ] || ! [ -x "$bin/alertmanager-0.31" ]; then
+    go=$(find_go)
+    if ! [ -x "$bin/alertmanager-0.34" ] || ! [ -x "$bin/amtool" ]; then
+      vendor_alertmanager "$bin/vendored"
+      build_alertmanager "$bin/vendored" "$bin/alertmanager-0.34" alertmanager vendor
+      build_alertmanager "$bin/vendored" "$bin/amtool" amtool vendor
+      rm -rf "$bin/vendored"
+    fi
+    [ -x "$bin/alertmanager-0.31" ] || build_alertmanager alertmanager-old "$bin/alertmanager-0.31" alertmanager
+  fi
+  echo "$bin"
+}
+
 oracle() {
   local bin loki prometheus root
   bin=$(cache_for oracle oracle-loki oracle-prometheus)
@@ -193,12 +211,33 @@ build_kubernetes() {
     "-X k8s.io/component-base/version.gitVersion=$release"
 }
 
+# vendor_alertmanager DIR: the module of the new Alertmanager with its dependencies beside it. The page that the program
+# embeds is made at release time and not in the module; tests need none, the compiler needs a file.
+vendor_alertmanager() {
+  local page=$1/vendor/github.com/prometheus/alertmanager/ui/app/dist
+  say "fetching Alertmanager's modules (that it misses app/dist is expected)"
+  rm -rf "$1" && mkdir -p "$1"
+  cp "$here/alertmanager"/{go.mod,go.sum,tools.go} "$1/"
+  (cd "$1" && "$go" mod vendor -e) >&2
+  mkdir -p "$page"
+  echo '<!doctype html><title>Alertmanager</title>' > "$page/index.html"
+}
+
+# build_alertmanager MODULE_DIR OUTPUT COMMAND [MODE]: Alertmanager as a dependency does not know its release either.
+build_alertmanager() {
+  local release
+  release=$(cd "$here" && awk '$1 == "require" && $2 == "github.com/prometheus/alertmanager" {print $3}' "$1/go.mod")
+  build "$1" "$2" "github.com/prometheus/alertmanager/cmd/$3" \
+    "-X github.com/prometheus/common/version.Version=${release#v}" "${4:-readonly}"
+}
+
 case ${1:-} in
   cluster) cluster ;;
   controller-manager) controller_manager ;;
   cert-manager) cert_manager ;;
   operator-crds) operator_crds ;;
   prometheus-operator) prometheus_operator ;;
+  alertmanagers) alertmanagers ;;
   oracle) oracle ;;
-  *) die "usage: tests/peers/build.sh cluster|controller-manager|cert-manager|operator-crds|prometheus-operator|oracle" ;;
+  *) die "usage: tests/peers/build.sh $(sed -n "s/^#   tests.peers.build.sh \([a-z-]*\) .*/\1/p" "$here/build.sh" | paste -sd '|')" ;;
 esac

@@ -1,6 +1,9 @@
 //! What several test binaries and the demo share.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::pedantic, clippy::unwrap_used)]
 
+pub mod alertmanager_fake;
+pub mod alertmanager_objects;
+pub mod alertmanagers;
 pub mod audit;
 pub mod client;
 pub mod cluster;
