@@ -17,6 +17,32 @@ pub const NAMESPACE_INJECTION: &str = usher!("namespace-injection");
 pub const ALERTMANAGER_URL: &str = usher!("alertmanager-url");
 /// On an Alertmanager: through which container port.
 pub const ALERTMANAGER_PORT: &str = usher!("alertmanager-port");
+/// On an Alertmanager: `http` or `https`.
+pub const ALERTMANAGER_SCHEME: &str = usher!("alertmanager-scheme");
+/// On an Alertmanager: a Secret with `ca.crt`, `tls.crt` and `tls.key` for usher.
+pub const ALERTMANAGER_TLS_SECRET: &str = usher!("alertmanager-tls-secret");
+/// On an Alertmanager: believe any certificate.
+pub const ALERTMANAGER_TLS_INSECURE: &str = usher!("alertmanager-tls-insecure");
+/// On an Alertmanager: a Secret with `token`, or with `username` and `password`.
+pub const ALERTMANAGER_AUTH_SECRET: &str = usher!("alertmanager-auth-secret");
+/// On an Alertmanager: the tenant, for Mimir.
+pub const ALERTMANAGER_TENANT: &str = usher!("alertmanager-tenant");
+/// On a Silence: usher's finalizer, as the proposal names it.
+pub const SILENCE_CLEANUP: &str = "monitoring.coreos.com/silence-cleanup";
+/// On a Silence that is being deleted: let it go although Alertmanagers cannot be reached.
+pub const SILENCE_FORCE_DELETE: &str = usher!("force-delete");
+/// On a Silence: a silence that was made by hand and is taken over.
+pub const ADOPT: &str = usher!("adopt");
+/// On a Silence: somebody with the permission wanted it although it is broad; holds the hash of its matchers.
+pub const BROAD_ALLOWED: &str = usher!("broad-allowed");
+/// On a silence in an Alertmanager: who keeps it; the value is [`USHER`].
+pub const MANAGED_BY: &str = usher!("managed-by");
+/// On a silence in an Alertmanager: from which cluster.
+pub const CLUSTER: &str = usher!("cluster");
+/// On a silence in an Alertmanager: the uid of its Silence.
+pub const SILENCE_UID: &str = usher!("uid");
+/// On a silence in an Alertmanager: a hash of what it says.
+pub const SPEC_HASH: &str = usher!("spec-hash");
 /// On a Silence: who created it; written by the mutating door.
 pub const CREATED_BY: &str = usher!("created-by");
 /// On a Silence: who last changed its spec; written by the mutating door.

@@ -2,17 +2,25 @@
 //!
 //! Flags, `USHER_*` variables and the `--config` file give the same values ([`crate::cli::options`] merges them).
 
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
 use regex::Regex;
 
 use crate::gates::Gates;
 use crate::model::duration::Span;
 use crate::model::selector::LabelSelector;
+use crate::upstream::endpoint::Endpoint;
+use crate::view::records::Alertmanager;
 
 /// The settings that rules read.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Silence rules.
     pub silence: SilenceSettings,
+    /// What brings Silences to Alertmanagers.
+    pub alertmanager: AlertmanagerSettings,
     /// ScrapeClass rules.
     pub scrape_class: ScrapeClassSettings,
     /// PrometheusRule rules.
@@ -50,6 +58,8 @@ pub struct SilenceSettings {
     pub selector: Option<LabelSelector>,
     /// As the selector, for namespaces.
     pub namespace_selector: Option<LabelSelector>,
+    /// Alertmanagers that no operator runs.
+    pub targets: Vec<Arc<StaticTarget>>,
 }
 
 impl Default for SilenceSettings {
@@ -66,6 +76,103 @@ impl Default for SilenceSettings {
             namespace_label: "namespace".to_owned(),
             selector: None,
             namespace_selector: None,
+            targets: Vec::new(),
+        }
+    }
+}
+
+/// An Alertmanager that no operator runs: rules and reconciler treat it as they treat an Alertmanager object.
+#[derive(Debug, Clone)]
+pub struct StaticTarget {
+    /// As if it were an object.
+    pub alertmanager: Arc<Alertmanager>,
+    /// One URL for each instance.
+    pub urls: Vec<Endpoint>,
+    /// Who usher is there.
+    pub authentication: FileAuthentication,
+    /// Whom usher trusts there.
+    pub ca_file: Option<PathBuf>,
+    /// The tenant, for Mimir.
+    pub tenant: Option<String>,
+}
+
+/// Who usher is for a static target; files are read on each use, so that they can be renewed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum FileAuthentication {
+    /// Nobody.
+    #[default]
+    None,
+    /// A bearer token.
+    Token(PathBuf),
+    /// Name and password.
+    Basic {
+        /// The name.
+        username_file: PathBuf,
+        /// The password.
+        password_file: PathBuf,
+    },
+    /// A certificate.
+    Certificate {
+        /// The chain.
+        certificate: PathBuf,
+        /// Its key.
+        key: PathBuf,
+    },
+}
+
+/// How usher reaches Alertmanagers and keeps Silences there.
+#[derive(Debug, Clone)]
+pub struct AlertmanagerSettings {
+    /// How often everything is compared although nothing has changed.
+    pub resync: Duration,
+    /// How long a deleted Silence waits for Alertmanagers that cannot be reached.
+    pub cleanup_timeout: Duration,
+    /// How often silences without a Silence are looked for.
+    pub sweep_interval: Duration,
+    /// The share of usher's silences in one Alertmanager, in percent, that a sweep may take at once.
+    pub sweep_limit: u8,
+    /// How long ended Silences are kept; zero is for ever.
+    pub ttl_after_expiry: Duration,
+    /// Read firing alerts in the background, to warn of what a Silence mutes.
+    pub alert_preview: bool,
+    /// Metrics with the names of Silences.
+    pub object_metrics: bool,
+    /// For a whole request.
+    pub timeout: Duration,
+    /// For opening a connection.
+    pub connect_timeout: Duration,
+    /// Whom usher trusts.
+    pub ca_file: Option<PathBuf>,
+    /// usher's own certificate and key.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+    /// usher's own token.
+    pub token_file: PathBuf,
+    /// The Alertmanagers that may see it: `namespace/name` or `namespace/*`.
+    pub token_for: Vec<String>,
+    /// Hosts that an Alertmanager's annotation may name, besides Services of its own namespace.
+    pub url_allow: Vec<String>,
+    /// Tells usher's silences from those of another cluster that shares an Alertmanager; empty until it is known.
+    pub cluster_id: Option<String>,
+}
+
+impl Default for AlertmanagerSettings {
+    fn default() -> Self {
+        Self {
+            resync: Duration::from_mins(2),
+            cleanup_timeout: Duration::from_mins(15),
+            sweep_interval: Duration::from_mins(10),
+            sweep_limit: 50,
+            ttl_after_expiry: Duration::ZERO,
+            alert_preview: true,
+            object_metrics: false,
+            timeout: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(2),
+            ca_file: None,
+            certificate: None,
+            token_file: "/var/run/secrets/kubernetes.io/serviceaccount/token".into(),
+            token_for: Vec::new(),
+            url_allow: Vec::new(),
+            cluster_id: None,
         }
     }
 }

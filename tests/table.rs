@@ -137,7 +137,8 @@ fn rules_do_no_io() {
     assert!(files.len() > 30);
     for file in files {
         // What reaches for other systems stands apart.
-        if file.file_name().is_some_and(|name| name == "sync.rs") {
+        let is_sync = |name: &std::ffi::OsStr| name == "sync.rs" || name == "sync";
+        if file.iter().any(is_sync) {
             continue;
         }
         let text = std::fs::read_to_string(&file).unwrap();

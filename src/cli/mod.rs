@@ -1,5 +1,6 @@
 //! The command line. Flags, `USHER_*` variables and the `--config` file give the same settings, in that order.
 
+mod alertmanagers;
 mod commands;
 pub mod explain;
 mod manifests;

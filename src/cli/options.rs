@@ -9,6 +9,7 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::alertmanagers::{self, AlertmanagerOptions, SilenceFile};
 use crate::gates::Gates;
 use crate::kinds::prometheus_rule::features;
 use crate::model::duration::{Span, parse_setting};
@@ -17,8 +18,9 @@ use crate::names;
 use crate::observe::logs::LogFormat;
 use crate::rule::nearest::nearest;
 use crate::settings::{
-    ContactScope, DeletePolicy, LokiSettings, NamespaceInjection, PastEnd, PrometheusSettings, RulesTenancy,
-    ScrapeClassSettings, Settings, SilenceSettings, StageChecks, TenancyMode, UptimeSettings,
+    AlertmanagerSettings, ContactScope, DeletePolicy, LokiSettings, NamespaceInjection, PastEnd,
+    PrometheusSettings, RulesTenancy, ScrapeClassSettings, Settings, SilenceSettings, StageChecks,
+    TenancyMode, UptimeSettings,
 };
 
 /// Why the settings cannot be used.
@@ -52,7 +54,7 @@ pub enum Error {
 }
 
 /// Declares options that are flags, variables and file keys at once.
-macro_rules! options {
+macro_rules! group {
     ($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $field:ident: $kind:ty,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Default, Args, Deserialize)]
@@ -63,19 +65,21 @@ macro_rules! options {
 
         impl $name {
             /// The keys of the file.
-            fn keys() -> Vec<String> {
+            pub(super) fn keys() -> Vec<String> {
                 vec![$(stringify!($field).replace('_', "-")),*]
             }
 
             /// What is not given here is taken from the file.
-            fn or(self, file: Self) -> Self {
+            pub(super) fn or(self, file: Self) -> Self {
                 Self { $($field: self.$field.or(file.$field)),* }
             }
         }
     };
 }
 
-options! {
+pub(super) use group;
+
+group! {
     /// What the rules are told.
     RuleOptions {
         /// Systems to switch, like Silence=false,KMSHealth=false; `check` and `diff` judge always [default: all on]
@@ -114,6 +118,12 @@ options! {
         /// Namespaces that Alertmanagers select which say nothing themselves
         #[arg(long, value_name = "SELECTOR", help_heading = "Silence rules")]
         silence_namespace_selector: String,
+        /// URLs of the instances of one Alertmanager that no operator runs, comma-separated; it gets every Silence
+        #[arg(long, value_name = "URLS", value_delimiter = ',', help_heading = "Silence rules")]
+        alertmanager: Vec<String>,
+        /// In the file only: `alertmanagers`, a list of Alertmanagers that no operator runs
+        #[arg(skip)]
+        silence: SilenceFile,
         /// Refuse insecureSkipVerify in scrape classes [default: false]
         #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "ScrapeClass rules")]
         deny_insecure_scrape_classes: bool,
@@ -161,7 +171,7 @@ pub enum CertMode {
     CertManager,
 }
 
-options! {
+group! {
     /// What the server is told.
     ServeOptions {
         /// Where reviews are answered; port 0 is any free one [default: 0.0.0.0:8443, standalone 127.0.0.1:8443]
@@ -222,7 +232,7 @@ options! {
 }
 
 /// Reads the `--config` file: a mapping from flag names to values. A key that no command has is an error.
-fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions), Error> {
+fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions, AlertmanagerOptions), Error> {
     let shown = path.display().to_string();
     let fail = |message: String| Error::File { path: shown.clone(), message };
     let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: shown.clone(), source })?;
@@ -241,7 +251,8 @@ fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions), Error> {
     }
     let value = file.objects.first().map_or(Value::Object(Map::new()), |object| object.value.clone());
     let Value::Object(map) = &value else { return Err(fail("expected a mapping of settings".to_owned())) };
-    let known: Vec<String> = RuleOptions::keys().into_iter().chain(ServeOptions::keys()).collect();
+    let known: Vec<String> =
+        [RuleOptions::keys(), ServeOptions::keys(), AlertmanagerOptions::keys()].concat();
     for key in map.keys() {
         if !known.contains(key) {
             let hint = nearest(key, known.iter().map(String::as_str))
@@ -254,7 +265,8 @@ fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions), Error> {
     };
     let rules = serde_path_to_error::deserialize(&value).map_err(typed)?;
     let serve = serde_path_to_error::deserialize(&value).map_err(typed)?;
-    Ok((rules, serve))
+    let alertmanager = serde_path_to_error::deserialize(&value).map_err(typed)?;
+    Ok((rules, serve, alertmanager))
 }
 
 /// Flags and variables (clap has merged them) over the file, made into settings.
@@ -262,22 +274,26 @@ fn read_file(path: &Path) -> Result<(RuleOptions, ServeOptions), Error> {
 /// # Errors
 /// When the file or a value is wrong.
 pub fn settings(rules: RuleOptions, file: Option<&Path>) -> Result<Arc<Settings>, Error> {
-    settings_in(rules, file, names::NAMESPACE)
+    settings_in(rules, AlertmanagerOptions::default(), file, names::NAMESPACE)
 }
 
-/// The same for an usher that lives in a namespace: the Secrets of Accounts are there unless told otherwise.
+/// The same for an usher that lives in a namespace: the Secrets of Accounts and the static Alertmanagers are there unless
+/// told otherwise.
 ///
 /// # Errors
 /// When the file or a value is wrong.
 pub fn settings_in(
     rules: RuleOptions,
+    alertmanager: AlertmanagerOptions,
     file: Option<&Path>,
     own_namespace: &str,
 ) -> Result<Arc<Settings>, Error> {
-    let from_file = file.map(read_file).transpose()?.map(|(rules, _)| rules).unwrap_or_default();
+    let (from_file, _, alertmanager_file) = file.map(read_file).transpose()?.unwrap_or_default();
     let mut options = rules.or(from_file);
     options.cluster_resource_namespace.get_or_insert_with(|| own_namespace.to_owned());
-    validate(options).map(Arc::new)
+    let mut settings = validate(options, own_namespace)?;
+    settings.alertmanager = alertmanagers::settings(alertmanager.or(alertmanager_file))?;
+    Ok(Arc::new(settings))
 }
 
 /// The server's options, the file's included.
@@ -285,7 +301,7 @@ pub fn settings_in(
 /// # Errors
 /// When the file is wrong.
 pub fn serve(serve: ServeOptions, file: Option<&Path>) -> Result<ServeOptions, Error> {
-    let from_file = file.map(read_file).transpose()?.map(|(_, serve)| serve).unwrap_or_default();
+    let from_file = file.map(read_file).transpose()?.map(|(_, serve, _)| serve).unwrap_or_default();
     Ok(serve.or(from_file))
 }
 
@@ -302,10 +318,10 @@ pub fn settings_from(value: &Value) -> Result<Settings, Error> {
         return Err(fail(format!("unknown setting {key:?}")));
     }
     let options = RuleOptions::deserialize(value).map_err(|error| fail(error.to_string()))?;
-    validate(options)
+    validate(options, names::NAMESPACE)
 }
 
-fn validate(options: RuleOptions) -> Result<Settings, Error> {
+fn validate(options: RuleOptions, own_namespace: &str) -> Result<Settings, Error> {
     let selector = |name: &'static str, text: Option<String>| -> Result<Option<LabelSelector>, Error> {
         let parsed = text.map(|text| LabelSelector::parse(&text)).transpose();
         parsed.map_err(|error| Error::Value { name, message: error.to_string() })
@@ -345,6 +361,7 @@ fn validate(options: RuleOptions) -> Result<Settings, Error> {
         namespace_label: options.silence_namespace_label.unwrap_or(fallback.namespace_label),
         selector: selector("silence-selector", options.silence_selector)?,
         namespace_selector: selector("silence-namespace-selector", options.silence_namespace_selector)?,
+        targets: alertmanagers::targets(options.alertmanager, options.silence, own_namespace)?,
     };
     let fallback = UptimeSettings::default();
     let uptime = UptimeSettings {
@@ -376,6 +393,7 @@ fn validate(options: RuleOptions) -> Result<Settings, Error> {
         ScrapeClassSettings { deny_insecure: options.deny_insecure_scrape_classes.unwrap_or_default() };
     Ok(Settings {
         silence,
+        alertmanager: AlertmanagerSettings::default(),
         scrape_class,
         prometheus,
         loki,

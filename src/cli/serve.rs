@@ -9,6 +9,7 @@ use clap::Args;
 use jiff::SignedDuration;
 
 use super::Error;
+use super::alertmanagers::AlertmanagerOptions;
 use super::options::{self, CertMode, RuleOptions, ServeOptions};
 use crate::claim::{GRACE, LEAST_GRACE};
 use crate::cluster::Cluster;
@@ -42,6 +43,9 @@ pub struct Serve {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub rules: RuleOptions,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub alertmanagers: AlertmanagerOptions,
 }
 
 /// Runs the server until a signal.
@@ -72,8 +76,9 @@ pub(super) fn run(command: Serve) -> Result<ExitCode, Error> {
             let (kubeconfig, context) = (serve.kubeconfig.as_deref(), serve.context.as_deref());
             let cluster = Cluster::find(kubeconfig, context, serve.own_namespace.as_deref()).await;
             let cluster = cluster.map_err(crate::serve::run::Error::from)?;
+            let file = command.config.as_deref();
             let settings =
-                options::settings_in(command.rules, command.config.as_deref(), &cluster.namespace)?;
+                options::settings_in(command.rules, command.alertmanagers, file, &cluster.namespace)?;
             (Mode::Cluster(Box::new(Part { cluster, claim_grace, lease_duration })), settings)
         };
         let config = Config {

@@ -2,6 +2,7 @@
 
 pub mod cel;
 pub mod condition;
+pub mod cron;
 pub mod duration;
 pub mod loki;
 pub mod object;

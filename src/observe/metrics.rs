@@ -10,6 +10,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::silence_metrics::SilenceMetrics;
+
 /// What was asked and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct ReviewLabels {
@@ -115,6 +117,8 @@ pub struct Metrics {
     pub watches: Family<WatchLabels, Gauge>,
     /// 1 for the reason that holds.
     pub subsystems: Family<SubsystemLabels, Gauge>,
+    /// Silences and Alertmanagers.
+    pub silence: SilenceMetrics,
     /// Claims and how they ended.
     pub claims: Family<ClaimLabels, Counter>,
     /// Requests between their headers and their answer.
@@ -156,6 +160,7 @@ impl Default for Metrics {
             status_writes: Family::default(),
             subsystems: Family::default(),
             watches: Family::default(),
+            silence: SilenceMetrics::new(&mut registry),
             claims: Family::default(),
             in_flight: Gauge::default(),
             shed: Counter::default(),

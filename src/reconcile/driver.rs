@@ -17,9 +17,9 @@ use kube::runtime::{Controller, watcher};
 
 use super::backoff::{Key, jittered};
 use super::guard::{facts, judge_stored};
-use super::status::{self, ACCEPTED, DEFAULT_CONFLICT};
+use super::status::{self, ACCEPTED, DEFAULT_CONFLICT, READY};
 use super::stored::Stored;
-use super::{Context, Error, Synced};
+use super::{Context, Error, News, Outcome, Synced};
 use crate::claim;
 use crate::model::condition::{Condition, ConditionStatus};
 use crate::observe::metrics::{KindLabel, ReconcileLabels};
@@ -29,9 +29,9 @@ use crate::view::cluster::{PAGE, status_of};
 
 /// How often all objects are judged again although nothing has changed: verdicts may depend on the clock. One timer for
 /// all of them: a timer each would cost as much memory as the object.
-const USUAL: Duration = Duration::from_mins(10);
+pub(super) const USUAL: Duration = Duration::from_mins(10);
 /// How long a reconcile may take; what hangs is given up and tried again.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Changes of other objects come in flocks; one new judgement for all of them is enough.
 const SETTLE: Duration = Duration::from_millis(500);
 /// Objects of one kind at once.
@@ -76,8 +76,9 @@ fn changes<K: Synced>(context: &Context) -> BoxStream<'static, ()> {
         })
         .boxed()
     });
-    let usual = futures::stream::unfold((), |()| async {
-        tokio::time::sleep(jittered(USUAL)).await;
+    let every = K::resync(&context.settings);
+    let usual = futures::stream::unfold((), move |()| async move {
+        tokio::time::sleep(jittered(every)).await;
         Some(((), ()))
     });
     futures::stream::select_all(streams.chain([usual.boxed()]).collect::<Vec<_>>()).boxed()
@@ -116,18 +117,31 @@ async fn reconcile_once<K: Synced>(stored: &Stored<K>, context: &Context) -> Res
     if !is_view_ready::<K>(context) {
         return Ok(None);
     }
-    let judgement = judge_stored(stored, &facts);
-    let wanted = status::conditions(stored, &judgement, now);
-    if !status::is_stored(stored, &wanted) {
-        let written = status::apply(stored, &wanted, context).await?;
-        if written {
-            tell(stored, &wanted, context).await?;
-        }
-    }
-    match judgement.admitted {
+    let mut judgement = judge_stored(stored, &facts);
+    let came = match judgement.admitted.take() {
         Some(admitted) => K::sync(admitted, stored, context).await,
-        None => Ok(None),
+        None => K::refused(stored, context).await,
+    };
+    // What could not be told is told as it was; the verdict is told in any case.
+    let (outcome, failure) = match came {
+        Ok(outcome) => (outcome, None),
+        Err(Error::NotLeader) => return Err(Error::NotLeader),
+        Err(error) => (Outcome { status: stored.status.clone(), ..Outcome::default() }, Some(error)),
+    };
+    let mut wanted = status::conditions(stored, &judgement, outcome.ready.as_ref(), now);
+    if failure.is_some() {
+        wanted.extend(stored.conditions.iter().find(|known| known.r#type == READY).cloned());
     }
+    if !outcome.hold
+        && !status::is_stored(stored, &wanted, &outcome.status)
+        && status::apply(stored, &wanted, &outcome.status, context).await?
+    {
+        tell(stored, &wanted, context).await?;
+    }
+    for News { warns, reason, note } in &outcome.news {
+        tell_one(stored, context, *warns, reason, note).await?;
+    }
+    failure.map_or(Ok(outcome.next), Err)
 }
 
 /// Is everything there that the kind's rules read? A kind that usher may not read never will be.
@@ -160,6 +174,18 @@ async fn tell<K: Synced>(stored: &Stored<K>, wanted: &[Condition], context: &Con
         context.events.tell_as_leader(&context.leadership, &about, kind, reason, &condition.message).await?;
     }
     Ok(())
+}
+
+/// Tells one thing about an object.
+pub(crate) async fn tell_one<K: Synced>(
+    stored: &Stored<K>,
+    context: &Context,
+    warns: bool,
+    reason: &str,
+    note: &str,
+) -> Result<(), Error> {
+    let kind = if warns { EventType::Warning } else { EventType::Normal };
+    context.events.tell_as_leader(&context.leadership, &reference(stored), kind, reason, note).await
 }
 
 fn after_error<K: Synced>(stored: Arc<Stored<K>>, error: &Error, context: Arc<Context>) -> Action {

@@ -24,8 +24,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::Client;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::claim::take::{Claims, Error as ClaimError};
+use crate::kinds::silence::sync::registry::Registry;
 use crate::kinds::{Kind, KindInfo};
 use crate::observe::metrics::Metrics;
 use crate::settings::Settings;
@@ -55,6 +58,8 @@ pub struct Context {
     pub claims: Claims,
     /// Objects that failed, and how often.
     pub backoffs: Backoffs,
+    /// The Alertmanagers and what they hold.
+    pub silences: Arc<Registry>,
 }
 
 /// A client that prints as nothing.
@@ -122,10 +127,65 @@ impl Error {
 /// When an object is looked at again although nothing has changed; `None`: with all the others.
 pub type Next = Option<Duration>;
 
+/// What came of an object behind the door: what its status tells from now on, and what users hear.
+#[derive(Debug)]
+pub struct Outcome<K: Synced> {
+    /// When it is looked at again.
+    pub next: Next,
+    /// The condition `Ready`; nothing for a kind whose system is not built yet.
+    pub ready: Option<Told>,
+    /// The rest of the status.
+    pub status: K::Status,
+    /// What users hear.
+    pub news: Vec<News>,
+    /// The status would be another one in a moment: it is not written yet.
+    pub hold: bool,
+}
+
+impl<K: Synced> Default for Outcome<K> {
+    fn default() -> Self {
+        Self { next: None, ready: None, status: K::Status::default(), news: Vec::new(), hold: false }
+    }
+}
+
+/// A condition before it has a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Does it hold?
+    pub holds: bool,
+    /// Why, in one word.
+    pub reason: &'static str,
+    /// Why, for people.
+    pub message: String,
+}
+
+/// Something that users hear as an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News {
+    /// Is it bad?
+    pub warns: bool,
+    /// In one word.
+    pub reason: &'static str,
+    /// For people.
+    pub note: String,
+}
+
+/// The status of a kind that has conditions only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConditionsOnly {}
+
 /// A kind with a reconciler.
 pub trait Synced: Kind + Clone + std::fmt::Debug {
     /// Its line of the table.
     const INFO: &'static KindInfo;
+
+    /// The status without its conditions and without the observed generation.
+    type Status: Serialize + DeserializeOwned + Default + Clone + PartialEq + std::fmt::Debug + Send + Sync;
+
+    /// How often all objects are looked at again although nothing has changed.
+    fn resync(_settings: &Settings) -> Duration {
+        driver::USUAL
+    }
 
     /// Brings an admitted object behind the door.
     ///
@@ -136,8 +196,16 @@ pub trait Synced: Kind + Clone + std::fmt::Debug {
         _object: Admitted<'_, Self>,
         _stored: &Stored<Self>,
         _context: &Context,
-    ) -> impl Future<Output = Result<Next, Error>> + Send {
-        async { Ok(None) }
+    ) -> impl Future<Output = Result<Outcome<Self>, Error>> + Send {
+        async { Ok(Outcome::default()) }
+    }
+
+    /// Takes back what is behind the door of an object that the rules refuse.
+    fn refused(
+        _stored: &Stored<Self>,
+        _context: &Context,
+    ) -> impl Future<Output = Result<Outcome<Self>, Error>> + Send {
+        async { Ok(Outcome::default()) }
     }
 
     /// Lets go of an object that is being deleted. Not guarded: an invalid object must go as well.

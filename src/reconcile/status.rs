@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::guard::Judgement;
 use super::stored::Stored;
-use super::{Context, Error, Synced};
+use super::{Context, Error, Synced, Told};
 use crate::model::condition::{Condition, ConditionStatus};
 use crate::names;
 use crate::rule::Finding;
@@ -15,27 +15,21 @@ use crate::rule::Finding;
 pub const ACCEPTED: &str = "Accepted";
 /// Does another object stand before it where only one can be?
 pub const DEFAULT_CONFLICT: &str = "DefaultConflict";
+/// Is it behind the door as it should be?
+pub const READY: &str = "Ready";
 /// A condition holds 32 KiB; nobody reads more than this.
 const LONGEST_MESSAGE: usize = 4096;
 
-/// The conditions that follow from a judgement. What did not change keeps its time.
+/// The conditions that follow from a judgement and from what came of it. What did not change keeps its time.
 pub fn conditions<K: Synced>(
     stored: &Stored<K>,
     judgement: &Judgement<'_, K>,
+    ready: Option<&Told>,
     now: Timestamp,
 ) -> Vec<Condition> {
     let make = |kind: &str, status, reason: &str, message: String| {
         let before = stored.conditions.iter().find(|known| known.r#type == kind);
-        let since = before.filter(|known| known.status == status).map(|known| known.last_transition_time);
-        Condition {
-            r#type: kind.to_owned(),
-            status,
-            reason: reason.to_owned(),
-            message,
-            // Conditions have whole seconds.
-            last_transition_time: since.unwrap_or_else(|| whole_seconds(now)),
-            observed_generation: stored.generation(),
-        }
+        condition(before, kind, status, reason, message, stored.generation(), now)
     };
     let accepted = if judgement.refusals.is_empty() {
         make(ACCEPTED, ConditionStatus::True, "Accepted", "the rules admit the object".to_owned())
@@ -46,10 +40,37 @@ pub fn conditions<K: Synced>(
         let message = format!("{}, and older ({})", finding.message, finding.rule.code);
         make(DEFAULT_CONFLICT, ConditionStatus::True, "OlderDefault", message)
     });
-    std::iter::once(accepted).chain(conflict).collect()
+    let ready = ready.map(|told| {
+        let status = if told.holds { ConditionStatus::True } else { ConditionStatus::False };
+        make(READY, status, told.reason, cut(&told.message, LONGEST_MESSAGE))
+    });
+    [Some(accepted), conflict, ready].into_iter().flatten().collect()
 }
 
-fn whole_seconds(now: Timestamp) -> Timestamp {
+/// A condition that keeps the time of the one before while its status is the same.
+pub fn condition(
+    before: Option<&Condition>,
+    kind: &str,
+    status: ConditionStatus,
+    reason: &str,
+    message: String,
+    generation: Option<i64>,
+    now: Timestamp,
+) -> Condition {
+    let since = before.filter(|known| known.status == status).map(|known| known.last_transition_time);
+    Condition {
+        r#type: kind.to_owned(),
+        status,
+        reason: reason.to_owned(),
+        message,
+        // Conditions have whole seconds.
+        last_transition_time: since.unwrap_or_else(|| whole_seconds(now)),
+        observed_generation: generation,
+    }
+}
+
+/// Conditions and times in a status have whole seconds.
+pub fn whole_seconds(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
@@ -71,29 +92,36 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Are these the conditions that are stored? Only those that usher writes are compared.
-pub fn is_stored<K: Synced>(stored: &Stored<K>, wanted: &[Condition]) -> bool {
-    let ours = |condition: &&Condition| [ACCEPTED, DEFAULT_CONFLICT].contains(&condition.r#type.as_str());
+/// Is this the status that is stored? Of the conditions only those that usher writes are compared.
+pub fn is_stored<K: Synced>(stored: &Stored<K>, wanted: &[Condition], status: &K::Status) -> bool {
+    let ours =
+        |condition: &&Condition| [ACCEPTED, DEFAULT_CONFLICT, READY].contains(&condition.r#type.as_str());
     let known: Vec<&Condition> = stored.conditions.iter().filter(ours).collect();
-    known.len() == wanted.len() && wanted.iter().all(|condition| known.contains(&condition))
+    known.len() == wanted.len()
+        && wanted.iter().all(|condition| known.contains(&condition))
+        && stored.status == *status
 }
 
-/// Writes the conditions; false when the object is gone.
+/// Writes the status; false when the object is gone.
 ///
 /// # Errors
 /// When this replica is not the leader, or the API server refuses or fails.
 pub async fn apply<K: Synced>(
     stored: &Stored<K>,
     conditions: &[Condition],
+    status: &K::Status,
     context: &Context,
 ) -> Result<bool, Error> {
     let metadata = stored.metadata();
+    let mut status = serde_json::to_value(status).unwrap_or_default();
+    status["observedGeneration"] = json!(stored.generation());
+    status["conditions"] = json!(conditions);
     let mut document = json!({
         "apiVersion": K::INFO.api_version(),
         "kind": K::INFO.kind,
         // With the uid, an object that was deleted and made again is left alone.
         "metadata": {"name": metadata.name, "uid": metadata.uid},
-        "status": {"observedGeneration": stored.generation(), "conditions": conditions}
+        "status": status
     });
     if !metadata.namespace.is_empty() {
         document["metadata"]["namespace"] = json!(metadata.namespace);
@@ -125,6 +153,7 @@ pub async fn apply<K: Synced>(
 mod tests {
     use super::*;
     use crate::kinds::account::{Account, codes};
+    use crate::reconcile::ConditionsOnly;
     use crate::rule::{FieldPath, Findings};
 
     fn stored(conditions: Value) -> Stored<Account> {
@@ -147,13 +176,14 @@ mod tests {
     #[test]
     fn nothing_is_written_when_nothing_changed() {
         let now: Timestamp = "2026-01-10T10:00:00.5Z".parse().unwrap();
-        let first = conditions(&stored(json!([])), &judgement(false), now);
-        assert!(!is_stored(&stored(json!([])), &first));
+        let nothing = ConditionsOnly::default();
+        let first = conditions(&stored(json!([])), &judgement(false), None, now);
+        assert!(!is_stored(&stored(json!([])), &first, &nothing));
         let known = stored(serde_json::to_value(&first).unwrap());
         let later = now + jiff::SignedDuration::from_hours(1);
-        assert!(is_stored(&known, &conditions(&known, &judgement(false), later)));
-        let refused = conditions(&known, &judgement(true), later);
-        assert!(!is_stored(&known, &refused));
+        assert!(is_stored(&known, &conditions(&known, &judgement(false), None, later), &nothing));
+        let refused = conditions(&known, &judgement(true), None, later);
+        assert!(!is_stored(&known, &refused, &nothing));
         assert_eq!(refused[0].last_transition_time.to_string(), "2026-01-10T11:00:00Z");
         assert!(refused[0].message.contains("USHA001 at spec.apiKeySecretRef"), "{}", refused[0].message);
     }

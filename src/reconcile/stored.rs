@@ -24,6 +24,8 @@ pub struct Stored<K: Synced> {
     loose: Option<Box<Meta>>,
     /// The conditions as stored.
     pub conditions: Vec<Condition>,
+    /// The rest of the status as stored; empty when it does not decode.
+    pub status: K::Status,
 }
 
 impl<K: Synced> Stored<K> {
@@ -62,7 +64,8 @@ impl<'de, K: Synced> Deserialize<'de> for Stored<K> {
             Err(_) => Meta::deserialize(&value["metadata"]).ok().map(Box::new),
         };
         let conditions = serde_json::from_value(value["status"]["conditions"].clone()).unwrap_or_default();
-        Ok(Self { identity, object: object.map_err(Undecodable::from), loose, conditions })
+        let status = K::Status::deserialize(&value["status"]).unwrap_or_default();
+        Ok(Self { identity, object: object.map_err(Undecodable::from), loose, conditions, status })
     }
 }
 

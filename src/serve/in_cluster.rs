@@ -128,6 +128,7 @@ pub fn join(
         metrics: Arc::clone(metrics),
         claims: claims_of(writer),
         backoffs: Backoffs::default(),
+        silences: Arc::default(),
     });
     let systems = Arc::new(Systems::default());
     tasks.push(tokio::spawn(supervisor::run(context, Arc::clone(&systems), stop.clone())));

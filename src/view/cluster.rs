@@ -62,7 +62,11 @@ async fn watch_once(
     } else {
         Api::all_with(client.clone(), &api_resource)
     };
-    let mut events = watcher::watcher(api, watcher::Config::default().page_size(PAGE)).boxed();
+    let mut config = watcher::Config::default().page_size(PAGE);
+    if !resource.labels.is_empty() {
+        config = config.labels(resource.labels);
+    }
+    let mut events = watcher::watcher(api, config).boxed();
     let mut listed = feed.fresh();
     while let Some(event) = events.next().await {
         match event {

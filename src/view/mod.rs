@@ -19,7 +19,7 @@ pub mod secrets;
 
 use records::{
     Account, AlertingRule, Alertmanager, Contact, LokiStack, MaintenanceWindow, Monitor, MonitorGroup,
-    Namespace, Prometheus, PrometheusAgent, RecordingRule, ScrapeClass, Silence, SlackIntegration,
+    Namespace, Pod, Prometheus, PrometheusAgent, RecordingRule, ScrapeClass, Silence, SlackIntegration,
 };
 
 use secrets::Secret;
@@ -60,6 +60,8 @@ pub struct Resource {
     pub plural: &'static str,
     /// Does it live in a namespace?
     pub namespaced: bool,
+    /// Only objects with these labels are watched; empty is all of them.
+    pub labels: &'static str,
 }
 
 impl Resource {
@@ -419,6 +421,8 @@ shelves! {
     namespaces: Namespace,
     /// Guests that select Silences.
     alertmanagers: Alertmanager,
+    /// The pods of Alertmanagers: where their instances are.
+    pods: Pod,
     /// Guests that use ScrapeClasses.
     prometheuses: Prometheus,
     /// As the Prometheuses.

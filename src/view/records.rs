@@ -57,6 +57,7 @@ macro_rules! records {
                 kind: stringify!($name),
                 plural: $plural,
                 namespaced: $namespaced,
+                labels: "",
             };
 
             fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
@@ -69,6 +70,11 @@ macro_rules! records {
             }
         }
     )*};
+}
+
+/// The term of the object with a uid.
+pub fn by_uid(uid: &str) -> Term {
+    Term::new("uid", &[uid])
 }
 
 /// The term of objects that say they are the default.
@@ -123,7 +129,10 @@ fn default_term(says_so: Option<bool>) -> Vec<Term> {
 records! {
     /// A Silence, looked up by its matchers to find duplicates.
     Silence = Kept<SilenceSpec>, "monitoring.coreos.com", "v1alpha1", "silences", true,
-        |silence| vec![likeness(&silence.spec.matchers, &silence.metadata.namespace)];
+        |silence| vec![
+            likeness(&silence.spec.matchers, &silence.metadata.namespace),
+            by_uid(&silence.metadata.uid),
+        ];
     /// A ScrapeClass.
     ScrapeClass = Kept<ScrapeClassSpec>, "monitoring.coreos.com", "v1alpha1", "scrapeclasses", false,
         |class| default_term(class.spec.default);
@@ -262,6 +271,70 @@ pub struct AlertmanagerSpec {
     pub listen_local: bool,
     /// Command line arguments.
     pub additional_args: Vec<Argument>,
+    /// The number of instances; absent means one.
+    pub replicas: Option<u32>,
+    /// The name of the container port; absent means `web`.
+    pub port_name: Option<String>,
+    /// The governing service; absent means `alertmanager-operated`.
+    pub service_name: Option<String>,
+    /// Where the API begins; absent means `/`.
+    pub route_prefix: Option<String>,
+    /// Its web server.
+    pub web: Option<Web>,
+    /// How long ended silences are kept, as a Go duration; absent means 120h.
+    pub retention: Option<String>,
+    /// How often members exchange everything; absent means 60s.
+    pub cluster_pushpull_interval: Option<String>,
+    /// Limits that usher warns of.
+    pub limits: Option<Limits>,
+}
+
+/// The web server of an Alertmanager.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Web {
+    /// With it, https is spoken.
+    pub tls_config: Option<WebTls>,
+}
+
+/// The TLS side of that web server.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebTls {
+    /// Where the certificate is, when it is in an object.
+    pub cert: Option<SecretOrConfigMap>,
+    /// `RequireAndVerifyClientCert`, …
+    pub client_auth_type: Option<String>,
+}
+
+/// A key of a Secret or of a ConfigMap.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SecretOrConfigMap {
+    /// In a Secret.
+    pub secret: Option<KeyOf>,
+    /// In a ConfigMap.
+    pub config_map: Option<KeyOf>,
+}
+
+/// A key of an object.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct KeyOf {
+    /// The object.
+    pub name: String,
+    /// The key.
+    pub key: String,
+}
+
+/// Limits of an Alertmanager.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// Counts ended silences too, whatever the field's text says.
+    pub max_silences: Option<i64>,
+    /// Becomes a flag that no Alertmanager has.
+    pub max_per_silence_bytes: Option<serde_json::Value>,
 }
 
 /// Who gets the namespace matcher.
@@ -393,6 +466,58 @@ pub struct StackTenant {
     pub tenant_name: String,
 }
 
+/// A pod of an Alertmanager: an instance, and where it is.
+#[derive(Debug, PartialEq)]
+pub struct Pod {
+    /// Its metadata; its creation is the instance's age.
+    pub metadata: Meta,
+    /// Nothing until it has one.
+    pub address: Option<std::net::IpAddr>,
+    /// The container ports by name.
+    pub ports: std::collections::BTreeMap<String, u16>,
+    /// Does it take requests?
+    pub ready: bool,
+}
+
+impl Record for Pod {
+    const RESOURCE: Resource = Resource {
+        group: "",
+        version: "v1",
+        kind: "Pod",
+        plural: "pods",
+        namespaced: true,
+        labels: "app.kubernetes.io/name=alertmanager",
+    };
+
+    fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
+        let mut metadata = Meta::deserialize(&object["metadata"])?;
+        metadata.resource_version = String::new();
+        metadata.annotations = None;
+        metadata.finalizers = None;
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let containers = list(&object["spec"]["containers"]);
+        let ports = containers.iter().flat_map(|container| list(&container["ports"]));
+        let ports = ports.filter_map(|port| {
+            let number = port["containerPort"].as_u64().and_then(|number| u16::try_from(number).ok())?;
+            Some((port["name"].as_str().unwrap_or_default().to_owned(), number))
+        });
+        let conditions = list(&object["status"]["conditions"]);
+        let ready = conditions.iter().any(|known| known["type"] == "Ready" && known["status"] == "True");
+        let address = object["status"]["podIP"].as_str().and_then(|text| text.parse().ok());
+        Ok(Self { metadata, address, ports: ports.collect(), ready })
+    }
+
+    fn terms(&self) -> Vec<Term> {
+        let label = self.metadata.labels.as_ref().and_then(|labels| labels.get("alertmanager"));
+        label.map(|name| member_of(&self.metadata.namespace, name)).into_iter().collect()
+    }
+}
+
+/// The term of pods that belong to an Alertmanager.
+pub fn member_of(namespace: &str, name: &str) -> Term {
+    Term::new("member", &[namespace, name])
+}
+
 /// A namespace and its labels.
 #[derive(Debug, PartialEq)]
 pub struct Namespace {
@@ -401,8 +526,14 @@ pub struct Namespace {
 }
 
 impl Record for Namespace {
-    const RESOURCE: Resource =
-        Resource { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
+    const RESOURCE: Resource = Resource {
+        group: "",
+        version: "v1",
+        kind: "Namespace",
+        plural: "namespaces",
+        namespaced: false,
+        labels: "",
+    };
 
     fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
         let mut metadata = Meta::deserialize(&object["metadata"])?;

@@ -49,8 +49,14 @@ pub struct Secret {
 }
 
 impl Record for Secret {
-    const RESOURCE: Resource =
-        Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
+    const RESOURCE: Resource = Resource {
+        group: "",
+        version: "v1",
+        kind: "Secret",
+        plural: "secrets",
+        namespaced: true,
+        labels: "",
+    };
 
     fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
         let mut keys = BTreeMap::new();

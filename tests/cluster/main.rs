@@ -15,6 +15,7 @@ mod leader;
 mod lifecycle;
 mod manifests;
 mod outage;
+mod silence;
 
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
 

@@ -11,7 +11,7 @@ use crate::kinds::KindInfo;
 use crate::names;
 use crate::reconcile::release::{add_finalizer, drop_finalizer};
 use crate::reconcile::stored::Stored;
-use crate::reconcile::{Admitted, Context, Error, Next, Synced};
+use crate::reconcile::{Admitted, ConditionsOnly, Context, Error, Next, Outcome, Synced};
 use crate::view::records::{made_in, uses_account};
 
 /// How often a deleted Account that is still in use is looked at.
@@ -28,20 +28,21 @@ static DEPENDENTS: [&KindInfo; 5] = [
 
 impl Synced for Account {
     const INFO: &'static KindInfo = &KIND;
+    type Status = ConditionsOnly;
 
     /// An Account that came past the door has no finalizer yet.
     async fn sync(
         object: Admitted<'_, Self>,
         stored: &Stored<Self>,
         context: &Context,
-    ) -> Result<Next, Error> {
+    ) -> Result<Outcome<Self>, Error> {
         let held =
             object.object().metadata.finalizers.iter().flatten().any(|held| held == names::ACCOUNT_IN_USE);
         if !held && let Some(live) = live(stored, context).await? {
             let add = add_finalizer(&context.client.0, &KIND, &live, names::ACCOUNT_IN_USE);
             context.leadership.write(async { add.await.map_err(Error::api("adding the finalizer")) }).await?;
         }
-        Ok(None)
+        Ok(Outcome::default())
     }
 
     async fn release(stored: &Stored<Self>, context: &Context) -> Result<Next, Error> {

@@ -6,7 +6,7 @@ use super::loki::{self, Flavour, Group, Rule, Rules};
 use super::{Admission, FailurePolicy, Kind, KindInfo};
 use crate::gates::System;
 use crate::model::object::Object;
-use crate::reconcile::{Reconciler, Synced, driver};
+use crate::reconcile::{ConditionsOnly, Reconciler, Synced, driver};
 use crate::review::edits::Edits;
 use crate::review::{admit, door};
 use crate::rule::{Facts, FieldPath, Findings};
@@ -88,6 +88,7 @@ impl Kind for AlertingRule {
 
 impl Synced for AlertingRule {
     const INFO: &'static KindInfo = &KIND;
+    type Status = ConditionsOnly;
 }
 
 fn rules(object: &Object<AlertingRuleSpec>) -> Rules<'_> {

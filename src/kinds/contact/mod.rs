@@ -7,7 +7,7 @@ use crate::claim::Single;
 use crate::gates::System;
 use crate::model::cel::has_text;
 use crate::model::object::Object;
-use crate::reconcile::{Reconciler, Synced, driver};
+use crate::reconcile::{ConditionsOnly, Reconciler, Synced, driver};
 use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 use crate::settings::ContactScope;
@@ -94,4 +94,5 @@ impl Kind for Contact {
 
 impl Synced for Contact {
     const INFO: &'static KindInfo = &KIND;
+    type Status = ConditionsOnly;
 }

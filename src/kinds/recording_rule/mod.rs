@@ -6,7 +6,7 @@ use super::loki::{self, Flavour, Group, Rule, Rules};
 use super::{Admission, FailurePolicy, Kind, KindInfo};
 use crate::gates::System;
 use crate::model::object::Object;
-use crate::reconcile::{Reconciler, Synced, driver};
+use crate::reconcile::{ConditionsOnly, Reconciler, Synced, driver};
 use crate::review::edits::Edits;
 use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
@@ -78,6 +78,7 @@ impl Kind for RecordingRule {
 
 impl Synced for RecordingRule {
     const INFO: &'static KindInfo = &KIND;
+    type Status = ConditionsOnly;
 }
 
 fn rules(object: &Object<RecordingRuleSpec>) -> Rules<'_> {

@@ -8,7 +8,7 @@ use kube::CustomResourceExt;
 use super::{Admission, FailurePolicy, Kind, KindInfo};
 use crate::gates::System;
 use crate::model::object::Object;
-use crate::reconcile::{Reconciler, Synced, driver};
+use crate::reconcile::{ConditionsOnly, Reconciler, Synced, driver};
 use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 
@@ -68,4 +68,5 @@ impl Kind for RulerConfig {
 
 impl Synced for RulerConfig {
     const INFO: &'static KindInfo = &KIND;
+    type Status = ConditionsOnly;
 }

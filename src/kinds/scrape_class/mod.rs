@@ -6,7 +6,7 @@ use super::{Admission, FailurePolicy, Kind, KindInfo};
 use crate::claim::Single;
 use crate::gates::System;
 use crate::model::object::Object;
-use crate::reconcile::{Reconciler, Synced, driver};
+use crate::reconcile::{ConditionsOnly, Reconciler, Synced, driver};
 use crate::review::{admit, door};
 use crate::rule::{Facts, Findings};
 
@@ -77,4 +77,5 @@ impl Kind for ScrapeClass {
 
 impl Synced for ScrapeClass {
     const INFO: &'static KindInfo = &KIND;
+    type Status = ConditionsOnly;
 }

@@ -51,6 +51,27 @@ rules! {
     POISON = "USHS016" Error "the regular expression breaks Alertmanager",
         "Alertmanager takes the silence and then cannot compile the expression: every query that reaches it fails, and alerts of everybody stay unmuted.",
         "close what is open in the expression, for example \\Q with \\E";
+    BAD_START = "USHS017" Error "the start times cannot be read",
+        "A cron expression has five fields and a weekly start is HH:MM; seconds, @daily and other forms that some programs know are not read here.",
+        "write minute, hour, day of month, month and day of week, like 0 2 * * SUN";
+    UNKNOWN_ZONE = "USHS018" Error "there is no time zone of that name",
+        "Starts are local times; zones are named as in the IANA database, letter by letter, and the database is in usher.",
+        "use a name like Europe/Berlin, or UTC";
+    NEVER_OCCURS = "USHS019" Error "no window ever starts",
+        "No date fits the schedule, or none between from and until, so it would never mute anything.",
+        "name days that exist, and a from and until with a start between them";
+    STARTS_TOO_CLOSE = "USHS020" Error "windows start less than 5 minutes apart",
+        "Every window is a new silence in each Alertmanager; so many of them leave no time to bring one there before the next.",
+        "let windows start at least 5 minutes apart, and last longer";
+    WINDOW_LENGTH = "USHS021" Error "a window lasts less than a minute or more than 7 days",
+        "A shorter window is over before alerts are sent; a longer one is no recurring window but a long silence.",
+        "write a duration from 1m to 7d";
+    OVERLAPS_ITSELF = "USHS022" Error "a window lasts longer than until the next one starts",
+        "Windows of one schedule may touch but not overlap. Clock changes count: one day of the year has 23 hours in many zones.",
+        "shorten the duration, or let windows start less often";
+    REPEATED_START = "USHS023" Error "a weekly start is there twice",
+        "The second one says nothing, or another day or time was meant.",
+        "remove the repetition";
     UNSELECTED = "USHS101" Warning "no Alertmanager selects the silence",
         "It is stored but mutes nothing until an Alertmanager's silenceSelector and silenceNamespaceSelector select it.",
         "give the Silence the labels that an Alertmanager selects";
@@ -105,6 +126,12 @@ rules! {
     NEWER_GO = "USHS119" Warning "older Alertmanagers do not read the expression",
         "Go learned it later; an Alertmanager that was built before refuses the silence.",
         "write it in the older form if such an Alertmanager selects the silence";
+    SHORT_MONTHS = "USHS120" Warning "some months do not have the day",
+        "Months without the named day are skipped, they do not fall back to their last day.",
+        "use a day up to 28, or the first of the next month";
+    EITHER_DAY = "USHS121" Warning "a window starts on the days of either field",
+        "When both the day of month and the day of week are given, cron takes the days of both, not those that are in both.",
+        "write * for one of the two if you mean only the other";
 }
 
 cel_rules! {

@@ -108,7 +108,7 @@ fn inject(silence: &Silence, selection: &Selection, facts: &Facts<'_>, edits: &m
             true
         }
         (false, true, Some(index))
-            if selection.certain && !selection.selecting.iter().any(|am| am.enforces) =>
+            if selection.is_certain() && !selection.selecting.iter().any(|am| am.enforces) =>
         {
             edits.remove(FieldPath::spec("matchers").index(index));
             false

@@ -7,7 +7,7 @@ use super::{Admission, Cel, FailurePolicy, Kind, KindInfo};
 use crate::gates::System;
 use crate::model::cel::{NotATime, has, time};
 use crate::model::object::Object;
-use crate::reconcile::{Reconciler, Synced, driver};
+use crate::reconcile::Reconciler;
 use crate::review::edits::Edits;
 use crate::review::{admit, door};
 use crate::rule::{Facts, Findings, Rule};
@@ -17,10 +17,12 @@ pub mod codes;
 mod comparison;
 mod defaults;
 mod rules;
+pub mod schedule;
 mod selection;
 pub mod spec;
+pub mod sync;
 pub mod tenancy;
-mod window;
+pub mod window;
 
 use spec::SilenceSpec;
 
@@ -72,9 +74,9 @@ pub static KIND: KindInfo = KindInfo {
         claims: false,
     }),
     reconciler: Some(Reconciler {
-        run: driver::run::<Silence>,
-        reads: &["alertmanagers", "namespaces"],
-        finalizer: None,
+        run: sync::sweeper::run,
+        reads: &["alertmanagers", "namespaces", "pods"],
+        finalizer: Some(crate::names::SILENCE_CLEANUP),
     }),
 };
 
@@ -127,8 +129,4 @@ fn starts_before_it_ends(spec: &Value) -> bool {
         (Some(Ok(starts)), Some(Ok(ends))) => starts < ends,
         _ => false,
     }
-}
-
-impl Synced for Silence {
-    const INFO: &'static KindInfo = &KIND;
 }

@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use super::codes;
 use super::comparison::Compared;
+use super::schedule::rules::check_schedule;
 use super::selection::{
     check_breadth, check_matches_empty, check_names, check_namespace, check_selection, check_size,
 };
@@ -25,6 +26,7 @@ pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>,
     check_shape(silence, out);
     check_comment(silence, old, facts, out);
     check_window(silence, old, facts, out);
+    check_schedule(silence, old, facts, out);
     check_policy(silence, old, facts, out);
     for (index, matcher) in silence.spec.matchers.iter().enumerate() {
         check_matcher(matcher, || FieldPath::spec("matchers").index(index), out);

@@ -3,6 +3,8 @@
 //! Each Alertmanager is judged with the matchers that it would be sent. While the Alertmanagers are not known, or none
 //! selects the silence, these rules only warn.
 
+use std::fmt::Write as _;
+
 use super::breadth::{Breadth, measure};
 use super::codes;
 use super::comparison::Compared;
@@ -13,6 +15,7 @@ use super::tenancy::{
 };
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Severity, quoted};
+use crate::settings::SilenceSettings;
 
 /// Who gets it, and what they get.
 pub(super) fn check_selection(
@@ -21,7 +24,7 @@ pub(super) fn check_selection(
     facts: &Facts<'_>,
     out: &mut Findings,
 ) {
-    if selection.certain && selection.selecting.is_empty() {
+    if selection.is_certain() && selection.selecting.is_empty() {
         out.warn(
             &codes::UNSELECTED,
             FieldPath::of(&["metadata", "labels"]),
@@ -180,6 +183,43 @@ pub(super) fn check_breadth(
     } else if !settings.allow_broad {
         out.warn(&codes::BROAD, path, "no matcher pins a value: the silence mutes alerts of every kind");
     }
+}
+
+/// Why a silence must not be sent to an Alertmanager although the rules admit the object: what is judged for each of them,
+/// again before anything is sent, because strategies, versions and labels change without any admission of the Silence.
+pub(super) fn refusal_for(
+    silence: &Silence,
+    selecting: &Selecting,
+    settings: &SilenceSettings,
+) -> Option<String> {
+    let only = Selection { selecting: vec![selecting.clone()], certain: true, ..Selection::default() };
+    let matchers = written(silence, &settings.namespace_label);
+    let compared = Compared::all(&matchers);
+    let mut found = Findings::default();
+    check_names(silence, &only, &mut found);
+    check_matches_empty(&matchers, &compared, &only, &mut found);
+    let is_allowed = settings.allow_broad || is_broad_allowed(silence, &matchers);
+    if !selecting.enforces && !is_allowed && measure(&compared) == Breadth::Broad {
+        let message =
+            format!("no matcher pins a value, so {} would mute alerts of every kind", selecting.name());
+        found.deny(&codes::BROAD, FieldPath::spec("matchers"), message);
+    }
+    let mut refusals = found.into_iter().filter(|finding| finding.severity == Severity::Error);
+    refusals.next().map(|finding| format!("{} at {}: {}", finding.rule.code, finding.path, finding.message))
+}
+
+/// Did somebody with the permission want exactly these matchers? The record is worth nothing for others.
+pub(super) fn is_broad_allowed(silence: &Silence, matchers: &[Matcher]) -> bool {
+    silence.metadata.annotation(names::BROAD_ALLOWED) == Some(&broad_hash(matchers))
+}
+
+/// What the record holds.
+pub(super) fn broad_hash(matchers: &[Matcher]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, fingerprint(matchers).as_bytes());
+    digest.as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The size that Alertmanager measures, estimated: field headers, the id, three times and the texts. The tightest of the

@@ -100,7 +100,7 @@ pub enum MatchType {
 pub struct Schedule {
     /// Five cron fields: minute, hour, day of month, month, day of week. Exactly one of cron and weekly is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 9, max = 256))]
+    #[schemars(length(min = 1, max = 256))]
     pub cron: Option<String>,
     /// Weekdays and times, for people who do not speak cron.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,6 +155,19 @@ pub struct SilenceStatus {
     /// The generation that the rest of the status describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
+    /// Accepted (the guard's verdict) and Ready (the summary over the bindings).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    pub conditions: Option<Vec<Condition>>,
+    /// The rest.
+    #[serde(flatten)]
+    pub state: SilenceState,
+}
+
+/// What the status tells besides its conditions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SilenceState {
     /// The state in one word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
@@ -167,10 +180,6 @@ pub struct SilenceStatus {
     /// With a schedule: the window after that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_window: Option<Window>,
-    /// Accepted (the guard's verdict) and Ready (the summary over the bindings).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
-    pub conditions: Option<Vec<Condition>>,
     /// The Alertmanagers that select this silence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["namespace", "name"]))]
@@ -190,6 +199,21 @@ pub enum Phase {
     Error,
 }
 
+impl Phase {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Active => "Active",
+            Self::Scheduled => "Scheduled",
+            Self::Expired => "Expired",
+            Self::Suspended => "Suspended",
+            Self::Unbound => "Unbound",
+            Self::Error => "Error",
+        }
+    }
+}
+
 /// A window of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -201,7 +225,7 @@ pub struct Window {
 }
 
 /// The silence as one Alertmanager holds it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Binding {
     /// The Alertmanager's name.

@@ -28,6 +28,11 @@ impl Selecting {
     pub fn name(&self) -> String {
         format!("{}/{}", self.alertmanager.metadata.namespace, self.alertmanager.metadata.name)
     }
+
+    fn is(&self, other: &Meta) -> bool {
+        let own = &self.alertmanager.metadata;
+        (&own.namespace, &own.name) == (&other.namespace, &other.name)
+    }
 }
 
 /// The Alertmanagers that select a silence.
@@ -35,7 +40,9 @@ impl Selecting {
 pub struct Selection {
     /// Those that certainly do.
     pub selecting: Vec<Selecting>,
-    /// Is that all there is to know? If not, the rules about Alertmanagers only warn.
+    /// Those of which nobody can tell: a selector is invalid, or a namespace is not known.
+    pub uncertain: Vec<Arc<Alertmanager>>,
+    /// Are all Alertmanagers known?
     pub certain: bool,
 }
 
@@ -47,18 +54,24 @@ impl Selection {
 
     /// May a rule about Alertmanagers refuse?
     pub fn decides(&self) -> bool {
-        self.certain && !self.selecting.is_empty()
+        self.is_certain() && !self.selecting.is_empty()
+    }
+
+    /// Is that all there is to know? If not, the rules about Alertmanagers only warn.
+    pub fn is_certain(&self) -> bool {
+        self.certain && self.uncertain.is_empty()
     }
 }
 
 /// Finds the selecting Alertmanagers.
 pub fn select(metadata: &Meta, facts: &Facts<'_>) -> Selection {
-    let Some(alertmanagers) = facts.view.alertmanagers.all() else {
-        return Selection::default();
-    };
-    let mut selection = Selection { selecting: Vec::new(), certain: true };
-    for alertmanager in alertmanagers {
-        if alertmanager.metadata.is_terminating() {
+    let targets = facts.settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
+    let objects = facts.view.alertmanagers.all();
+    let mut selection = Selection { certain: objects.is_some(), ..Selection::default() };
+    for alertmanager in targets.chain(objects.into_iter().flatten()) {
+        // Of two with one name the operator's word counts: the static target.
+        let known = selection.selecting.iter().any(|known| known.is(&alertmanager.metadata));
+        if known || alertmanager.metadata.is_terminating() {
             continue;
         }
         match selects(&alertmanager, metadata, facts) {
@@ -67,7 +80,7 @@ pub fn select(metadata: &Meta, facts: &Facts<'_>) -> Selection {
                 selection.selecting.push(Selecting { alertmanager, enforces });
             }
             Some(false) => {}
-            None => selection.certain = false,
+            None => selection.uncertain.push(alertmanager),
         }
     }
     selection

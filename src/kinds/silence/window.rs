@@ -3,15 +3,65 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::schedule::Plan;
 use super::spec::SilenceSpec;
 use crate::model::duration::Span;
 use crate::model::object::Object;
 
 /// A resolved window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
-    pub(super) start: Timestamp,
-    pub(super) end: Timestamp,
+pub struct Window {
+    /// Its first instant.
+    pub start: Timestamp,
+    /// The first instant after it.
+    pub end: Timestamp,
+}
+
+/// The windows of a silence, as seen at some instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Windows {
+    /// One.
+    One(Window),
+    /// Those of a schedule.
+    Recurring {
+        /// The current one, else the next one; none after the last.
+        window: Option<Window>,
+        /// The one after that.
+        after: Option<Window>,
+    },
+    /// None at all.
+    Never,
+}
+
+impl Windows {
+    /// The window that the status shows, and the one after it.
+    pub fn shown(&self) -> (Option<Window>, Option<Window>) {
+        match self {
+            Self::One(window) => (Some(*window), None),
+            Self::Recurring { window, after } => (*window, *after),
+            Self::Never => (None, None),
+        }
+    }
+
+    /// Is there nothing left to mute?
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        match self {
+            Self::One(window) => window.end <= now,
+            Self::Recurring { window, .. } => window.is_none(),
+            Self::Never => true,
+        }
+    }
+}
+
+/// The windows of a silence.
+pub fn windows(silence: &Object<SilenceSpec>, now: Timestamp) -> Windows {
+    match &silence.spec.schedule {
+        Some(schedule) => Plan::read(schedule).map_or(Windows::Never, |plan| {
+            let outlook = plan.outlook(now);
+            Windows::Recurring { window: outlook.window, after: outlook.after }
+        }),
+        None => resolve(silence, now).map_or(Windows::Never, Windows::One),
+    }
 }
 
 /// Why there is no window.

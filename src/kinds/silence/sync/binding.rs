@@ -1,0 +1,286 @@
+//! What the status tells: a binding for each Alertmanager, the summary over them, the phase and the windows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::outcome::{Outcome, Reason};
+use super::pass::Came;
+use super::{AHEAD, Record};
+use crate::kinds::silence::Silence;
+use crate::kinds::silence::spec::{Binding, Phase, SilenceState, Window as Shown};
+use crate::kinds::silence::window::{Window, Windows};
+use crate::model::condition::{Condition, ConditionStatus};
+use crate::reconcile::status::{READY, condition, whole_seconds};
+use crate::reconcile::stored::Stored;
+use crate::reconcile::{Context, News, Outcome as Reconciled, Told};
+use crate::view::Key;
+use crate::view::records::Alertmanager;
+
+/// A silence that was written a moment ago is looked for on the other instances this much later.
+const SETTLES: Duration = Duration::from_secs(1);
+/// Credentials that are not accepted are tried again.
+const AGAIN: Duration = Duration::from_mins(1);
+/// What only the owner of the Alertmanager can change is looked at again; a change of the Alertmanager asks anyway.
+const RARELY: Duration = Duration::from_mins(10);
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+/// What came of one object.
+#[derive(Debug)]
+pub(super) struct Report<'a> {
+    pub(super) stored: &'a Stored<Silence>,
+    pub(super) is_refused: bool,
+    pub(super) is_suspended: bool,
+    pub(super) windows: Windows,
+    /// Each Alertmanager, why it is not sent there, and what came of it.
+    pub(super) done: Vec<(Arc<Alertmanager>, Option<String>, Came)>,
+    /// Bindings that nobody can tell about now.
+    pub(super) kept: Vec<Binding>,
+    pub(super) context: &'a Context,
+    pub(super) now: Timestamp,
+}
+
+impl Binding {
+    /// Namespace and name of its Alertmanager.
+    pub fn key(&self) -> Key {
+        (self.namespace.clone(), self.name.clone())
+    }
+
+    fn ready(&self) -> Option<&Condition> {
+        self.conditions.iter().flatten().find(|condition| condition.r#type == READY)
+    }
+}
+
+/// Tells what came of an object.
+pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
+    let Report { stored, is_refused, is_suspended, windows, done, kept, context, now } = report;
+    let (mut bindings, mut news, mut looks, mut hold) = (kept, Vec::new(), Vec::new(), false);
+    let mut worst: Option<(Reason, String)> = None;
+    for (alertmanager, refusal, came) in done {
+        let metadata = &alertmanager.metadata;
+        let key = (metadata.namespace.clone(), metadata.name.clone());
+        let before = stored.status.bindings.iter().flatten().find(|known| known.key() == key);
+        hold |= came.unsettled;
+        looks.push(next_look(&came, &key, stored, context));
+        news.extend(came.news.iter().cloned());
+        if came.outcome.reason == Reason::Removed {
+            continue;
+        }
+        let message = refusal.clone().unwrap_or_else(|| told(&came));
+        let binding = binding(&key, &came, message.clone(), before, stored.generation(), now);
+        if !came.unsettled {
+            news.extend(transition(before, &binding, came.outcome.reason));
+        }
+        let named = format!("{}/{}: {message}", key.0, key.1);
+        if worst.as_ref().is_none_or(|(reason, _)| came.outcome.reason > *reason) {
+            worst = Some((came.outcome.reason, named));
+        }
+        bindings.push(binding);
+    }
+    bindings.sort_by_key(Binding::key);
+    for kept in &bindings {
+        if let (None, Some(ready)) = (&worst, kept.ready()) {
+            worst = Some((Reason::of(&ready.reason), ready.message.clone()));
+        }
+    }
+    let (window, after) = windows.shown();
+    let is_over = !is_refused && windows.is_over(now);
+    let ready = summary(is_refused, is_suspended, is_over, worst);
+    let phase = phase(is_refused, is_suspended, is_over, bindings.is_empty(), &ready, &windows, now);
+    looks.push(boundary(&windows, now));
+    let shown = |window: Window| Shown {
+        starts_at: whole_seconds(window.start),
+        expires_at: whole_seconds(window.end),
+    };
+    let status = SilenceState {
+        phase: Some(phase),
+        starts_at: window.map(|window| whole_seconds(window.start)),
+        expires_at: window.map(|window| whole_seconds(window.end)),
+        next_window: after.map(shown),
+        bindings: (!bindings.is_empty()).then_some(bindings),
+    };
+    if hold {
+        looks.push(Some(SETTLES));
+    }
+    if let (true, Some(before)) = (
+        ready.reason == NO_ALERTMANAGER,
+        stored.conditions.iter().find(|known| known.r#type == READY && known.reason != NO_ALERTMANAGER),
+    ) {
+        let note = format!("no Alertmanager selects it any more (it was {})", before.reason);
+        news.push(News { warns: false, reason: NO_ALERTMANAGER, note });
+    }
+    Reconciled { next: looks.into_iter().flatten().min(), ready: Some(ready), status, news, hold }
+}
+
+const NO_ALERTMANAGER: &str = "NoMatchingAlertmanager";
+
+fn summary(is_refused: bool, is_suspended: bool, is_over: bool, worst: Option<(Reason, String)>) -> Told {
+    let told = |holds, reason, message: &str| Told { holds, reason, message: message.to_owned() };
+    match worst {
+        _ if is_refused => {
+            told(false, Reason::InvalidSpec.as_str(), "the rules refuse the object; Accepted says why")
+        }
+        Some((reason, message)) => Told { holds: reason.is_ready(), reason: reason.as_str(), message },
+        None if is_suspended => told(true, Reason::Suspended.as_str(), "suspended; nothing is muted"),
+        None if is_over => told(true, Reason::SilenceExpired.as_str(), "the silence is over"),
+        None => told(false, NO_ALERTMANAGER, "no Alertmanager selects this silence"),
+    }
+}
+
+#[allow(clippy::fn_params_excessive_bools)]
+fn phase(
+    is_refused: bool,
+    is_suspended: bool,
+    is_over: bool,
+    is_unbound: bool,
+    ready: &Told,
+    windows: &Windows,
+    now: Timestamp,
+) -> Phase {
+    let starts = windows.shown().0.map(|window| window.start);
+    match () {
+        () if is_refused => Phase::Error,
+        () if is_suspended => Phase::Suspended,
+        () if is_over => Phase::Expired,
+        () if is_unbound => Phase::Unbound,
+        () if !ready.holds => Phase::Error,
+        () if starts.is_some_and(|start| start > now) => match windows {
+            Windows::Recurring { .. } => Phase::Scheduled,
+            _ => Phase::Pending,
+        },
+        () => Phase::Active,
+    }
+}
+
+fn binding(
+    key: &Key,
+    came: &Came,
+    message: String,
+    before: Option<&Binding>,
+    generation: Option<i64>,
+    now: Timestamp,
+) -> Binding {
+    let Came { outcome, record, .. } = came;
+    let holds = if outcome.reason.is_ready() { ConditionStatus::True } else { ConditionStatus::False };
+    let ready = condition(
+        before.and_then(Binding::ready),
+        READY,
+        holds,
+        outcome.reason.as_str(),
+        message,
+        generation,
+        now,
+    );
+    let count = |number: usize| Some(i32::try_from(number).unwrap_or(i32::MAX));
+    let made = Binding {
+        name: key.1.clone(),
+        namespace: key.0.clone(),
+        silence_id: outcome.silence_id.clone(),
+        last_sync_time: record.written_at.map(whole_seconds),
+        synced_instances: count(outcome.synced_instances),
+        total_instances: count(outcome.total_instances),
+        effective_matchers: (!record.matchers.is_empty()).then(|| record.matchers.clone()),
+        silenced_alerts: None,
+        conditions: Some(vec![ready]),
+    };
+    match before {
+        // The time alone is no reason to write.
+        Some(before) if made == (Binding { last_sync_time: made.last_sync_time, ..before.clone() }) => {
+            before.clone()
+        }
+        _ => made,
+    }
+}
+
+/// Puts a record that is about to become true into a status.
+pub(super) fn announce(state: &mut SilenceState, alertmanager: &Alertmanager, record: &Record) {
+    let metadata = &alertmanager.metadata;
+    let key = (metadata.namespace.clone(), metadata.name.clone());
+    let bindings = state.bindings.get_or_insert_default();
+    let position = bindings.iter().position(|known| known.key() == key).unwrap_or_else(|| {
+        let (namespace, name) = key;
+        bindings.push(Binding { name, namespace, ..Binding::default() });
+        bindings.len() - 1
+    });
+    if let Some(binding) = bindings.get_mut(position) {
+        binding.silence_id.clone_from(&record.silence_id);
+        binding.effective_matchers = Some(record.matchers.clone());
+    }
+}
+
+/// What a binding says, for people.
+fn told(came: &Came) -> String {
+    let Outcome { synced_instances: synced, total_instances: total, reason, .. } = came.outcome;
+    let whole = match reason {
+        Reason::SilenceApplied => format!("in force on {synced} of {total} instances"),
+        Reason::SilencePending => format!("waits for its start on {synced} of {total} instances"),
+        Reason::Scheduled => "the next window is more than 24 h away".to_owned(),
+        Reason::SilenceExpired if came.outcome.silence_id.is_none() && came.record.silence_id.is_some() => {
+            "over; removed by Alertmanager after retention".to_owned()
+        }
+        Reason::SilenceExpired => "over".to_owned(),
+        Reason::Suspended => "suspended; nothing is muted".to_owned(),
+        Reason::PartiallySynced => format!("on {synced} of {total} instances; the others do not answer"),
+        Reason::ReplicationDegraded => {
+            format!("on {synced} of {total} instances; gossip does not reach the others")
+        }
+        _ => String::new(),
+    };
+    match (&came.trouble, whole.is_empty()) {
+        (Some(trouble), true) => trouble.clone(),
+        (Some(trouble), false) => format!("{whole}: {trouble}"),
+        (None, true) => "no instance can be asked".to_owned(),
+        (None, false) => whole,
+    }
+}
+
+/// What users hear when a binding's reason changes.
+fn transition(before: Option<&Binding>, after: &Binding, reason: Reason) -> Option<News> {
+    let message = after.ready()?.message.as_str();
+    let was = before.and_then(Binding::ready).map(|ready| ready.reason.as_str());
+    let warns = reason >= Reason::PartiallySynced;
+    // That a new silence arrived is told by its condition: an event for each would double what is written.
+    if was == Some(reason.as_str()) || was.is_none() && !warns {
+        return None;
+    }
+    let note = format!("{}/{}: {message}", after.namespace, after.name);
+    Some(News { warns, reason: reason.as_str(), note })
+}
+
+fn next_look(came: &Came, key: &Key, stored: &Stored<Silence>, context: &Context) -> Option<Duration> {
+    let metadata = stored.metadata();
+    let backoff =
+        ("Silence", format!("{}/{}", metadata.namespace, metadata.name), format!("{}/{}", key.0, key.1));
+    let waiting = match came.outcome.reason {
+        Reason::AlertmanagerUnavailable | Reason::UnexpectedResponse => {
+            Some(context.backoffs.failed(backoff))
+        }
+        Reason::AuthenticationFailed
+        | Reason::PermissionDenied
+        | Reason::CredentialsUnavailable
+        | Reason::ClientCertificateRequired
+        | Reason::TlsError => Some(AGAIN),
+        Reason::NotReachableListenLocal | Reason::UrlNotAllowed => Some(RARELY),
+        _ if came.is_blocked => Some(context.backoffs.failed(backoff)),
+        _ => {
+            context.backoffs.succeeded(&backoff);
+            None
+        }
+    };
+    [waiting, came.outcome.next_look].into_iter().flatten().min()
+}
+
+/// When the clock alone changes what should be there.
+fn boundary(windows: &Windows, now: Timestamp) -> Option<Duration> {
+    let (window, after) = windows.shown();
+    let is_recurring = matches!(windows, Windows::Recurring { .. });
+    let ahead = |window: Option<Window>| {
+        window.filter(|_| is_recurring).and_then(|window| window.start.checked_sub(AHEAD).ok())
+    };
+    let end = window.and_then(|window| window.end.checked_add(SECOND).ok());
+    let instants = [ahead(window), ahead(after), window.map(|window| window.start), end];
+    let until =
+        |at: Timestamp| Duration::try_from(at.duration_since(now)).ok().filter(|wait| !wait.is_zero());
+    instants.into_iter().flatten().filter_map(until).min()
+}

@@ -1,0 +1,290 @@
+//! One pass: brings one object to one Alertmanager, step by step.
+//!
+//! The plan says what is next, this performs it and folds the answer in. A write that may have arrived is looked for in a
+//! new list before anything else is sent; one that is refused by its content is not sent again until something changes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::OnceCell;
+
+use super::outcome::{Outcome, Reason};
+use super::plan::{Blocked, Desired, Step, WhyExpire, WhyPost, next};
+use super::registry::{Known, LIST_TTL, Rejection, Write};
+use super::target::Finder;
+use super::{Identity, Record};
+use crate::observe::metrics::ReasonLabel;
+use crate::observe::silence_metrics::WriteLabels;
+use crate::reconcile::{Context, Error, News};
+use crate::upstream::{Cause, Error as Upstream};
+use crate::view::records::Alertmanager;
+
+/// More steps than a pass ever needs: one per instance and duplicate.
+const MOST_STEPS: usize = 64;
+/// How old a list may be while somebody waits for a silence to appear everywhere.
+const AWAITED: Duration = Duration::from_millis(1500);
+/// What an Alertmanager refused is sent again after so long at the latest.
+const REFUSED_FOR: Duration = Duration::from_mins(30);
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) struct Job<'a> {
+    pub(super) context: &'a Context,
+    pub(super) identity: &'a Identity,
+    pub(super) alertmanager: Arc<Alertmanager>,
+    pub(super) desired: Desired,
+    pub(super) record: Record,
+    /// The generation of the object.
+    pub(super) generation: Option<i64>,
+    /// Set once the finalizer is on the object.
+    pub(super) finalizer: &'a OnceCell<()>,
+    /// Writes the status before a silence is sent to an Alertmanager that keeps no annotations.
+    pub(super) announce: &'a (dyn Announce + Sync),
+}
+
+/// What must be on the object before something is sent.
+pub(super) trait Announce: std::fmt::Debug {
+    /// Puts the finalizer on it.
+    fn finalize(&self) -> futures::future::BoxFuture<'_, Result<(), Error>>;
+    /// Writes the record into its status.
+    fn record<'a>(
+        &'a self,
+        alertmanager: &'a Alertmanager,
+        record: &'a Record,
+    ) -> futures::future::BoxFuture<'a, Result<(), Error>>;
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Came {
+    pub(super) outcome: Outcome,
+    pub(super) record: Record,
+    /// What went wrong, for people.
+    pub(super) trouble: Option<String>,
+    pub(super) news: Vec<News>,
+    /// Instances that have not heard of a write of a moment ago.
+    pub(super) unsettled: bool,
+    /// Nobody could be asked.
+    pub(super) is_blocked: bool,
+}
+
+impl Job<'_> {
+    pub(super) async fn run(mut self) -> Result<Came, Error> {
+        let metadata = &self.alertmanager.metadata;
+        let known = self.context.silences.get(&metadata.namespace, &metadata.name);
+        let uid = self.identity.uid.clone();
+        let is_recent = self.recall(&known);
+        self.list(&known, if is_recent { AWAITED } else { LIST_TTL }).await;
+        let (mut news, mut relisted) = (Vec::new(), 0);
+        for _ in 0..MOST_STEPS {
+            let now = Timestamp::now();
+            let step = {
+                let state = known.state();
+                if let Some(unreachable) = &state.unreachable {
+                    let reason = Reason::of(unreachable.reason);
+                    let trouble = Some(unreachable.message.clone());
+                    return Ok(self.came(self.nowhere(reason), trouble, news, true));
+                }
+                let Some(bounds) = state.bounds else {
+                    return Ok(self.came(self.nowhere(Reason::AlertmanagerUnavailable), None, news, true));
+                };
+                next(&self.desired, self.identity, &self.record, &state.snapshot, now, bounds)
+            };
+            match step {
+                Step::Nothing(outcome) => {
+                    let state = known.state();
+                    let trouble = state.trouble.clone().filter(|_| outcome.reason >= Reason::PartiallySynced);
+                    let age = self.record.written_at.map(|at| now.duration_since(at).as_secs());
+                    let reachable =
+                        state.snapshot.instances().iter().filter(|one| one.is_reachable()).count();
+                    let unsettled = state.records.contains_key(&uid)
+                        && outcome.synced_instances < reachable
+                        && age.is_some_and(|age| age < SETTLES_WITHIN);
+                    drop(state);
+                    let mut came = self.came(outcome, trouble, news, false);
+                    came.unsettled = unsettled;
+                    return Ok(came);
+                }
+                Step::Wait { why: Blocked::NotListed, .. } if relisted < 3 => {
+                    relisted += 1;
+                    self.list(&known, Duration::ZERO).await;
+                }
+                Step::Wait { why, outcome } => {
+                    let trouble = known.state().trouble.clone();
+                    let is_blocked = !matches!(why, Blocked::WriteFailed);
+                    return Ok(self.came(outcome, trouble, news, is_blocked));
+                }
+                Step::Post { instance, draft, why, record_first } => {
+                    let rejection = known.state().rejections.get(&uid).cloned();
+                    let spec_hash = self.spec_hash();
+                    if let Some(rejection) =
+                        rejection.filter(|it| it.is_of(&draft, spec_hash) && it.at.elapsed() < REFUSED_FOR)
+                    {
+                        let outcome = Outcome { reason: rejection.reason, ..self.nowhere(rejection.reason) };
+                        return Ok(self.came(outcome, Some(rejection.message), news, false));
+                    }
+                    self.finalizer.get_or_try_init(|| self.announce.finalize()).await?;
+                    if record_first {
+                        self.record.announce(&draft);
+                        self.announce.record(&self.alertmanager, &self.record).await?;
+                    }
+                    let Some((api, place)) = known.state().api(instance) else {
+                        known.state().fold(Write::Refused(instance));
+                        continue;
+                    };
+                    let context = self.context;
+                    let sent = context.leadership.write(async { Ok(api.post(&draft).await) }).await?;
+                    count(context, "post", why.as_str(), sent.is_ok());
+                    let now = Timestamp::now();
+                    match sent {
+                        Ok(id) => {
+                            tracing::debug!(silence = self.identity.created_by(), place, id, ?why, "posted");
+                            self.record.posted(&id, &draft, why, now);
+                            self.record.current = true;
+                            news.extend(told(why, &place, &id));
+                            if matches!(why, WhyPost::Repair | WhyPost::Recreate) {
+                                context.metrics.silence.drift.inc();
+                            }
+                            let mut state = known.state();
+                            state.rejections.remove(&uid);
+                            state.records.insert(uid.clone(), (self.record.clone(), self.generation));
+                            state.fold(Write::Posted(instance, id, draft, now));
+                        }
+                        Err(error) => {
+                            if let Some(reason) = refusal(error.cause()) {
+                                let message = error.to_string();
+                                let rejection = Rejection::new(&draft, spec_hash, reason, message.clone());
+                                known.state().rejections.insert(uid.clone(), rejection);
+                                return Ok(self.came(
+                                    self.rejected(&known, reason),
+                                    Some(message),
+                                    news,
+                                    false,
+                                ));
+                            }
+                            self.failed(&known, instance, &error);
+                        }
+                    }
+                }
+                Step::Expire { instance, id, why } => {
+                    let Some((api, place)) = known.state().api(instance) else {
+                        known.state().fold(Write::Refused(instance));
+                        continue;
+                    };
+                    let context = self.context;
+                    let sent = context.leadership.write(async { Ok(api.expire(&id).await) }).await?;
+                    count(context, "expire", why.as_str(), sent.is_ok());
+                    let now = Timestamp::now();
+                    match sent {
+                        Ok(found) => {
+                            tracing::debug!(silence = self.identity.created_by(), place, id, ?why, "expired");
+                            self.record.written_at = Some(now);
+                            if why == WhyExpire::Duplicate {
+                                context.metrics.silence.duplicates.inc();
+                            }
+                            known.state().fold(if found {
+                                Write::Expired(instance, id, now)
+                            } else {
+                                Write::Gone(instance, id)
+                            });
+                        }
+                        Err(error) => self.failed(&known, instance, &error),
+                    }
+                }
+            }
+        }
+        tracing::warn!(silence = self.identity.created_by(), "a pass that does not come to an end");
+        Err(Error::Slow)
+    }
+
+    /// Takes what was written and is not in the status yet; says whether there is any.
+    fn recall(&mut self, known: &Known) -> bool {
+        let mut state = known.state();
+        let Some((recent, generation)) = state.records.get(&self.identity.uid).cloned() else { return false };
+        let is_told = self.record.current
+            && (&self.record.silence_id, &self.record.matchers) == (&recent.silence_id, &recent.matchers);
+        if is_told {
+            state.records.remove(&self.identity.uid);
+            return false;
+        }
+        self.record = Record { current: generation == self.generation, ..recent };
+        true
+    }
+
+    async fn list(&self, known: &Known, oldest: Duration) {
+        let Context { settings, view, client, .. } = self.context;
+        let finder = Finder { settings, view, client: Some(&client.0) };
+        let ids: Vec<String> = self.record.silence_id.iter().cloned().collect();
+        known.refresh(&self.alertmanager, &finder, oldest, &ids).await;
+    }
+
+    fn failed(&self, known: &Known, instance: usize, error: &Upstream) {
+        tracing::debug!(silence = self.identity.created_by(), %error, "not written");
+        let reason = ReasonLabel { reason: error.label() };
+        self.context.metrics.silence.errors.get_or_create(&reason).inc();
+        let mut state = known.state();
+        state.trouble = Some(error.to_string());
+        state.fold(match error.cause() {
+            Cause::NotFound => Write::Unknown(instance),
+            _ if error.may_have_arrived() => Write::Lost(instance),
+            _ => Write::Refused(instance),
+        });
+    }
+
+    fn spec_hash(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+        let mut hasher = DefaultHasher::new();
+        format!("{:?}", self.alertmanager.spec).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// What can be said of an Alertmanager that cannot be asked.
+    fn nowhere(&self, reason: Reason) -> Outcome {
+        Outcome {
+            silence_id: self.record.silence_id.clone(),
+            synced_instances: 0,
+            total_instances: self.alertmanager.spec.replicas.unwrap_or(1) as usize,
+            reason,
+            duplicates: 0,
+            next_look: None,
+        }
+    }
+
+    /// What can be said when the silence was refused: whatever was there before is still there.
+    fn rejected(&self, known: &Known, reason: Reason) -> Outcome {
+        let total_instances = known.state().snapshot.instances().len();
+        Outcome { total_instances, ..self.nowhere(reason) }
+    }
+
+    fn came(&self, outcome: Outcome, trouble: Option<String>, news: Vec<News>, is_blocked: bool) -> Came {
+        Came { outcome, record: self.record.clone(), trouble, news, unsettled: false, is_blocked }
+    }
+}
+
+/// Gossip takes less than a second; until then a status would be written only to be written again. In seconds.
+const SETTLES_WITHIN: i64 = 5;
+
+fn told(why: WhyPost, place: &str, id: &str) -> Option<News> {
+    let reason = why.event()?;
+    let note = match why {
+        WhyPost::Repair => format!("restored on {place}: it was changed or ended there; id {id}"),
+        WhyPost::Recreate => format!("no instance knew it any more; made again on {place} with id {id}"),
+        _ => format!("sent directly to {place}, which gossip did not reach; id {id}"),
+    };
+    Some(News { warns: why == WhyPost::Heal, reason, note })
+}
+
+/// Is it the silence that is refused, and not the call?
+fn refusal(cause: &Cause) -> Option<Reason> {
+    match cause {
+        Cause::Rejected { .. } => Some(Reason::RejectedByAlertmanager),
+        Cause::LimitExceeded(_) => Some(Reason::LimitExceeded),
+        _ => None,
+    }
+}
+
+fn count(context: &Context, call: &'static str, why: &'static str, is_ok: bool) {
+    let outcome = if is_ok { "ok" } else { "failed" };
+    context.metrics.silence.writes.get_or_create(&WriteLabels { call, why, outcome }).inc();
+}

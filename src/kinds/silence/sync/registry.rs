@@ -1,0 +1,410 @@
+//! The Alertmanagers that usher speaks to: for each one its instances, their clients, and what they were last seen to hold.
+//!
+//! One list per instance is shared by all Silences. It is taken anew when it is older than the reader wants; what usher
+//! itself wrote since is folded in, also into a list that was under way meanwhile, so that nobody acts on a list older than
+//! its own last write. An instance that failed three times in a row is only asked for its status from then on, and rarely.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::outcome::Reason;
+use super::plan::Bounds;
+use super::snapshot::{Failure, Instance, Snapshot};
+use super::target::{Finder, Place, Target, Unreachable};
+use super::{Record, failure_of};
+use crate::kinds::silence::spec::Phase;
+use crate::observe::metrics::Metrics;
+use crate::observe::silence_metrics::PhaseLabel;
+use crate::upstream::alertmanager::{Alertmanager as Api, ClusterStatus, Draft, Matcher, Silence, Status};
+use crate::upstream::http::Timeouts;
+use crate::upstream::{Cause, Client, Error};
+use crate::view::Key;
+use crate::view::records::Alertmanager;
+
+/// A list is good for so long, unless somebody waits for something to appear in it.
+pub const LIST_TTL: Duration = Duration::from_secs(10);
+/// So many failures in a row open the circuit.
+const FAILURES: u32 = 3;
+/// How often an instance with an open circuit is asked for its status.
+const PROBE: Duration = Duration::from_secs(15);
+/// What an instance says about itself changes rarely; while it settles it is asked more often.
+const STATUS_TTL: Duration = Duration::from_mins(2);
+const SETTLING_TTL: Duration = Duration::from_secs(5);
+
+/// All Alertmanagers.
+#[derive(Debug, Default)]
+pub struct Registry {
+    known: Mutex<HashMap<Key, Arc<Known>>>,
+    /// The phase of each object, by uid.
+    phases: Mutex<HashMap<String, Phase>>,
+}
+
+impl Registry {
+    /// The phase of an object, counted; nothing when it is gone.
+    pub fn count(&self, uid: &str, phase: Option<Phase>, metrics: &Metrics) {
+        let mut phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match phase {
+            Some(phase) => phases.insert(uid.to_owned(), phase),
+            None => phases.remove(uid),
+        };
+        let gauge =
+            |phase: Phase| metrics.silence.phases.get_or_create_owned(&PhaseLabel { phase: phase.as_str() });
+        if let Some(before) = before {
+            gauge(before).dec();
+        }
+        if let Some(phase) = phase {
+            gauge(phase).inc();
+        }
+    }
+
+    /// One of them.
+    pub fn get(&self, namespace: &str, name: &str) -> Arc<Known> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry((namespace.to_owned(), name.to_owned())).or_default())
+    }
+
+    /// Forgets those that are gone.
+    pub fn retain(&self, exists: impl Fn(&Key) -> bool) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| exists(key));
+    }
+}
+
+/// One Alertmanager.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Held while lists are under way, so that one reader lists for all.
+    listing: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+/// What is known of it.
+#[derive(Debug, Default)]
+pub struct State {
+    members: Vec<Member>,
+    /// Why it cannot be spoken to at all.
+    pub unreachable: Option<Unreachable>,
+    /// What its instances hold.
+    pub snapshot: Snapshot,
+    /// When the lists were begun.
+    listed: Option<Instant>,
+    /// What was written since, to be folded into lists that were begun before.
+    writes: Vec<(Instant, Write)>,
+    /// What was written for objects whose status does not say so yet, and for which generation, by uid.
+    pub records: HashMap<String, (Record, Option<i64>)>,
+    /// How long replication may take.
+    pub bounds: Option<Bounds>,
+    /// How long ended silences are kept.
+    pub retention: Duration,
+    /// The last failures, for messages: an instance and what it said.
+    pub trouble: Option<String>,
+    /// What was refused by its content, by uid of the object.
+    pub rejections: HashMap<String, Rejection>,
+}
+
+/// A silence that an Alertmanager refused: it is not sent again until something changes.
+#[derive(Debug, Clone)]
+pub struct Rejection {
+    matchers: Vec<Matcher>,
+    comment: String,
+    ends_at: Timestamp,
+    spec_hash: u64,
+    /// When.
+    pub at: Instant,
+    /// Why, in one word.
+    pub reason: Reason,
+    /// Why, for people.
+    pub message: String,
+}
+
+impl Rejection {
+    /// The refusal of a draft by an Alertmanager of this spec.
+    pub fn new(draft: &Draft, spec_hash: u64, reason: Reason, message: String) -> Self {
+        let Draft { matchers, comment, ends_at, .. } = draft.clone();
+        Self { matchers, comment, ends_at, spec_hash, at: Instant::now(), reason, message }
+    }
+
+    /// Would this draft be the same again?
+    pub fn is_of(&self, draft: &Draft, spec_hash: u64) -> bool {
+        self.spec_hash == spec_hash
+            && self.matchers == draft.matchers
+            && self.comment == draft.comment
+            && self.ends_at == draft.ends_at
+    }
+}
+
+/// One instance.
+#[derive(Debug, Clone)]
+struct Member {
+    place: Place,
+    api: Result<Api, Error>,
+    status: Option<(Instant, Status)>,
+    /// Failures in a row.
+    failures: u32,
+    /// When it was last tried.
+    tried: Option<Instant>,
+}
+
+/// A write of usher's own.
+#[derive(Debug, Clone)]
+pub enum Write {
+    /// A draft that was taken.
+    Posted(usize, String, Draft, Timestamp),
+    /// A silence that was ended.
+    Expired(usize, String, Timestamp),
+    /// A silence that was not there.
+    Gone(usize, String),
+    /// A write that certainly did not arrive.
+    Refused(usize),
+    /// A write that may have arrived.
+    Lost(usize),
+    /// The instance has lost what it held.
+    Unknown(usize),
+}
+
+impl State {
+    /// Forgets an object that is gone.
+    pub fn forget(&mut self, uid: &str) {
+        self.records.remove(uid);
+        self.rejections.remove(uid);
+    }
+
+    /// Folds a write in.
+    pub fn fold(&mut self, write: Write) {
+        apply(&mut self.snapshot, &write);
+        self.writes.push((Instant::now(), write));
+    }
+
+    /// The client of an instance, and its name.
+    pub fn api(&self, instance: usize) -> Option<(Api, String)> {
+        let member = self.members.get(instance)?;
+        Some((member.api.as_ref().ok()?.clone(), member.place.name.clone()))
+    }
+
+    /// The names of the instances.
+    pub fn names(&self) -> Vec<&str> {
+        self.members.iter().map(|member| member.place.name.as_str()).collect()
+    }
+
+    /// The first client that works, for reading alerts.
+    pub fn any_api(&self) -> Option<Api> {
+        let mut usable = self.members.iter().filter(|member| member.failures == 0);
+        usable.find_map(|member| member.api.as_ref().ok().cloned())
+    }
+}
+
+fn apply(snapshot: &mut Snapshot, write: &Write) {
+    match write {
+        Write::Posted(instance, id, draft, at) => snapshot.fold_post(*instance, id, draft, *at),
+        Write::Expired(instance, id, at) => snapshot.fold_expire(*instance, id, *at),
+        Write::Gone(instance, id) => snapshot.fold_gone(*instance, id),
+        Write::Refused(instance) => snapshot.fold_refused(*instance),
+        Write::Lost(instance) => snapshot.fold_lost(*instance),
+        Write::Unknown(instance) => snapshot.fold_unknown(*instance),
+    }
+}
+
+impl Known {
+    /// What is known now.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists the instances, unless somebody did so a short while ago. `ids` are asked for one by one where an instance
+    /// cannot list.
+    pub async fn refresh(
+        &self,
+        alertmanager: &Alertmanager,
+        finder: &Finder<'_>,
+        oldest: Duration,
+        ids: &[String],
+    ) {
+        let fresh = |state: &State| state.listed.is_some_and(|listed| listed.elapsed() <= oldest);
+        if fresh(&self.state()) {
+            return;
+        }
+        let _listing = self.listing.lock().await;
+        if fresh(&self.state()) {
+            return;
+        }
+        let began = Instant::now();
+        let target = finder.find(alertmanager).await;
+        let settings = &finder.settings.alertmanager;
+        let timeouts = Timeouts { connect: settings.connect_timeout, request: settings.timeout };
+        let before = self.state().members.clone();
+        let target = match target {
+            Ok(target) => target,
+            Err(unreachable) => {
+                let mut state = self.state();
+                state.unreachable = Some(unreachable);
+                state.snapshot = Snapshot::default();
+                state.listed = Some(began);
+                return;
+            }
+        };
+        let members = target.places.iter().map(|place| {
+            let known = before.iter().find(|member| member.place.endpoint == place.endpoint);
+            if let Some(member) = known {
+                return Member { place: place.clone(), ..member.clone() };
+            }
+            let api = Client::new(place.endpoint.clone(), timeouts).map(Api::new);
+            Member { place: place.clone(), api, status: None, failures: 0, tried: None }
+        });
+        let members: Vec<Member> = members.collect();
+        // Those that it should have and that are not there count, too.
+        let missing = target.total.saturating_sub(members.len());
+        let asked = futures::future::join_all(members.into_iter().map(|member| ask(member, ids))).await;
+        let (snapshot, members, trouble) = put_together(asked, missing);
+
+        let mut state = self.state();
+        state.snapshot = snapshot;
+        state.members = members;
+        state.unreachable = None;
+        state.trouble = trouble;
+        state.listed = Some(began);
+        state.settle(&target, began);
+    }
+}
+
+impl State {
+    /// What was written while the lists were under way holds; what was written before is in them.
+    fn settle(&mut self, target: &Target, began: Instant) {
+        self.bounds = Some(Bounds { push_pull: target.push_pull });
+        self.retention = target.retention;
+        self.writes.retain(|(at, write)| {
+            // A list that was begun after it tells better what an instance is worth.
+            *at >= began && !matches!(write, Write::Refused(_) | Write::Lost(_) | Write::Unknown(_))
+        });
+        for (_, write) in &self.writes {
+            apply(&mut self.snapshot, write);
+        }
+    }
+}
+
+/// What an instance answered.
+enum Answer {
+    Listed(Vec<Silence>),
+    Partial(Vec<Silence>, Error),
+    Failed(Error),
+    /// Its circuit is open and it is not time to try again.
+    Left,
+}
+
+async fn ask(mut member: Member, ids: &[String]) -> (Member, Answer) {
+    let api = match &member.api {
+        Ok(api) => api.clone(),
+        Err(error) => {
+            let error = error.clone();
+            return (member, Answer::Failed(error));
+        }
+    };
+    let is_open = member.failures >= FAILURES;
+    if is_open && member.tried.is_some_and(|tried| tried.elapsed() < PROBE) {
+        return (member, Answer::Left);
+    }
+    member.tried = Some(Instant::now());
+    let ttl = match &member.status {
+        Some((_, status)) if status.cluster_status == ClusterStatus::Settling => SETTLING_TTL,
+        _ => STATUS_TTL,
+    };
+    if is_open || member.status.as_ref().is_none_or(|(at, _)| at.elapsed() > ttl) {
+        match api.status().await {
+            Ok(status) => member.status = Some((Instant::now(), status)),
+            Err(error) => return failed(member, error),
+        }
+    }
+    match api.list().await {
+        Ok(silences) => {
+            member.failures = 0;
+            (member, Answer::Listed(silences))
+        }
+        Err(error) if matches!(error.cause(), Cause::Unlistable(_)) => {
+            member.failures = 0;
+            let mut found = Vec::new();
+            for id in ids {
+                match api.get(id).await {
+                    Ok(silence) => found.extend(silence),
+                    Err(error) => return failed(member, error),
+                }
+            }
+            (member, Answer::Partial(found, error))
+        }
+        Err(error) => failed(member, error),
+    }
+}
+
+fn failed(mut member: Member, error: Error) -> (Member, Answer) {
+    member.failures += 1;
+    // It may come back as another version, or with nothing.
+    member.status = None;
+    (member, Answer::Failed(error))
+}
+
+fn put_together(asked: Vec<(Member, Answer)>, missing: usize) -> (Snapshot, Vec<Member>, Option<String>) {
+    let now = Timestamp::now();
+    let known = asked.iter().map(|(member, _)| instance(member, now));
+    let absent = (0..missing).map(|_| Instance::new(false));
+    let mut snapshot = Snapshot::new(known.chain(absent).collect());
+    let (mut members, mut trouble) = (Vec::with_capacity(asked.len()), None);
+    for (position, (member, answer)) in asked.into_iter().enumerate() {
+        match answer {
+            Answer::Listed(silences) => snapshot.listed(position, silences),
+            Answer::Partial(found, error) => {
+                trouble = Some(error.to_string());
+                snapshot.read(position, found, Failure::Unavailable);
+            }
+            Answer::Failed(error) => {
+                trouble.get_or_insert_with(|| error.to_string());
+                snapshot.failed(position, failure_of(error.cause()));
+            }
+            Answer::Left => {
+                trouble.get_or_insert_with(|| format!("{} did not answer lately", member.place.name));
+                snapshot.failed(position, Failure::Unavailable);
+            }
+        }
+        members.push(member);
+    }
+    for position in members.len()..members.len() + missing {
+        snapshot.failed(position, Failure::Unavailable);
+    }
+    (snapshot, members, trouble)
+}
+
+fn instance(member: &Member, now: Timestamp) -> Instance {
+    let status = member.status.as_ref().map(|(_, status)| status);
+    let started = member.place.since.or_else(|| status.and_then(|status| status.started));
+    Instance {
+        settling: status.is_some_and(|status| status.cluster_status == ClusterStatus::Settling),
+        age: started.and_then(|started| Duration::try_from(now.duration_since(started)).ok()),
+        keeps_annotations: status.and_then(|status| status.version.as_deref()).and_then(keeps_annotations),
+        ..Instance::new(member.place.ready)
+    }
+}
+
+/// Silences have annotations since 0.32.
+fn keeps_annotations(version: &str) -> Option<bool> {
+    let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
+        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    });
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(major), Some(minor)) => Some((major, minor) >= (0, 32)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_tell_whether_annotations_are_kept() {
+        assert_eq!(keeps_annotations("0.34.2"), Some(true));
+        assert_eq!(keeps_annotations("v0.32.0-rc.1"), Some(true));
+        assert_eq!(keeps_annotations("0.31.1"), Some(false));
+        assert_eq!(keeps_annotations("1.0.0"), Some(true));
+        assert_eq!(keeps_annotations("master"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Runs the reconciler of Silences and, beside it, the sweep for silences that usher left behind (specification 4.7).
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::runtime::events::EventType;
+
+use super::registry::{Known, LIST_TTL, Write};
+use super::target::Finder;
+use super::{Liveness, cluster_id, is, orphans};
+use crate::kinds::silence::Silence;
+use crate::kinds::silence::tenancy::select;
+use crate::observe::silence_metrics::OrphanLabel;
+use crate::reconcile::backoff::jittered;
+use crate::reconcile::guard::facts;
+use crate::reconcile::{Context, driver};
+use crate::rule::User;
+use crate::view::records::{Alertmanager, by_uid};
+use crate::view::{Feed as _, Standing};
+
+/// Runs until the future is dropped, or until Silences cannot be watched any more.
+pub fn run(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let sweeping = sweep_for_ever(Arc::clone(&context));
+        tokio::select! {
+            () = driver::run::<Silence>(context) => {}
+            () = sweeping => {}
+        }
+    })
+}
+
+async fn sweep_for_ever(context: Arc<Context>) {
+    loop {
+        tokio::time::sleep(jittered(context.settings.alertmanager.sweep_interval)).await;
+        // A cache that is not complete would make orphans of everything.
+        if context.view.silences.standing() != Standing::Synced || !context.leadership.is_held() {
+            continue;
+        }
+        let Some(cluster) = cluster_id(&context) else { continue };
+        let all = alertmanagers(&context);
+        context.silences.retain(|key| all.iter().any(|alertmanager| is(alertmanager, key)));
+        for alertmanager in all {
+            sweep(&alertmanager, &cluster, &context).await;
+        }
+    }
+}
+
+fn alertmanagers(context: &Context) -> Vec<Arc<Alertmanager>> {
+    let targets = context.settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
+    targets.chain(context.view.alertmanagers.all().into_iter().flatten()).collect()
+}
+
+async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
+    let metadata = &alertmanager.metadata;
+    let known = context.silences.get(&metadata.namespace, &metadata.name);
+    let finder = Finder { settings: &context.settings, view: &context.view, client: Some(&context.client.0) };
+    known.refresh(alertmanager, &finder, LIST_TTL, &[]).await;
+    let (user, now) = (User::default(), Timestamp::now());
+    let live = |uid: Option<&str>, created_by: &str| liveness(uid, created_by, alertmanager, context, &user);
+    let recorded =
+        |id: &str| known.state().records.values().any(|(record, _)| record.silence_id.as_deref() == Some(id));
+    let limit = context.settings.alertmanager.sweep_limit;
+    let found = {
+        let snapshot = known.state().snapshot.clone();
+        orphans(&snapshot, cluster, live, recorded, limit, now)
+    };
+    let label = |state| OrphanLabel { state };
+    context.metrics.silence.orphans.get_or_create(&label("unproven")).set(count(found.unproven));
+    let suspended = found.suspended.map_or(0, |(would, _)| would);
+    context.metrics.silence.orphans.get_or_create(&label("suspended")).set(count(suspended));
+    if let Some((would, of)) = found.suspended {
+        let note = format!(
+            "{would} of {of} silences have no Silence; that many at once look like a mistake, and none is ended \
+             (--silence-sweep-limit 100 lifts the brake)"
+        );
+        tell(alertmanager, context, EventType::Warning, "SweepSuspended", &note).await;
+        return;
+    }
+    let mut ended = Vec::new();
+    for (instance, id) in found.expire {
+        match expire(&known, instance, &id, context).await {
+            Ok(()) => ended.push(id),
+            Err(why) => tracing::debug!(id, why, "an orphan was not ended"),
+        }
+    }
+    ended.sort_unstable();
+    ended.dedup();
+    if !ended.is_empty() {
+        context.metrics.silence.orphans_ended.inc_by(ended.len() as u64);
+        let note = format!("ended silences without a Silence: {}", ended.join(", "));
+        tell(alertmanager, context, EventType::Normal, "OrphansRemoved", &note).await;
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+async fn expire(known: &Known, instance: usize, id: &str, context: &Context) -> Result<(), String> {
+    let Some((api, _)) = known.state().api(instance) else { return Err("no client".to_owned()) };
+    let sent = context.leadership.write(async { Ok(api.expire(id).await) }).await;
+    let found = sent.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+    let write = if found {
+        Write::Expired(instance, id.to_owned(), Timestamp::now())
+    } else {
+        Write::Gone(instance, id.to_owned())
+    };
+    known.state().fold(write);
+    Ok(())
+}
+
+/// Is there an object for a silence, and does this Alertmanager select it?
+fn liveness(
+    uid: Option<&str>,
+    created_by: &str,
+    alertmanager: &Alertmanager,
+    context: &Context,
+    user: &User,
+) -> Liveness {
+    let named = created_by.split_once('/');
+    let by_name = named.and_then(|(namespace, name)| context.view.silences.get(namespace, name).flatten());
+    let found = by_name
+        .or_else(|| context.view.silences.find(by_uid(uid?), |known| Some(&*known.metadata.uid) == uid));
+    let Some(silence) = found else { return Liveness::Gone };
+    let facts = facts(context, user, Timestamp::now());
+    let selection = select(&silence.metadata, &facts);
+    let key = (alertmanager.metadata.namespace.clone(), alertmanager.metadata.name.clone());
+    let selects = selection.selecting.iter().any(|selecting| is(&selecting.alertmanager, &key));
+    let is_uncertain = !selection.certain || selection.uncertain.iter().any(|other| is(other, &key));
+    if selects || is_uncertain { Liveness::Wanted } else { Liveness::Unselected }
+}
+
+async fn tell(alertmanager: &Alertmanager, context: &Context, kind: EventType, reason: &str, note: &str) {
+    let metadata = &alertmanager.metadata;
+    let about = ObjectReference {
+        api_version: Some("monitoring.coreos.com/v1".to_owned()),
+        kind: Some("Alertmanager".to_owned()),
+        name: Some(metadata.name.clone()),
+        namespace: Some(metadata.namespace.clone()),
+        uid: Some(metadata.uid.clone()).filter(|uid| !uid.is_empty()),
+        ..ObjectReference::default()
+    };
+    tracing::info!(alertmanager = %metadata.name, reason, note, "sweep");
+    let _ = context.events.tell_as_leader(&context.leadership, &about, kind, reason, note).await;
+}
