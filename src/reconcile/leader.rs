@@ -77,11 +77,17 @@ impl Leadership {
     pub async fn write<T>(&self, doing: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let _writing = Writing::new(&self.writing);
         let mut changes = self.changes.subscribe();
-        let deadline = self.deadline().ok_or(Error::NotLeader)?;
+        self.deadline().ok_or(Error::NotLeader)?;
+        // It is put off whenever the leader says again that it is.
+        let ended = async {
+            while let Some(deadline) = self.deadline() {
+                tokio::time::sleep_until(deadline.into()).await;
+            }
+        };
         tokio::select! {
             biased;
             () = super::supervisor::told_to_be(&mut changes, false) => Err(Error::NotLeader),
-            () = tokio::time::sleep_until(deadline.into()) => Err(Error::NotLeader),
+            () = ended => Err(Error::NotLeader),
             done = doing => done,
         }
     }

@@ -1,7 +1,7 @@
 //! Starts and stops reconcilers: for each kind, while this replica is the leader and the kind is installed.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -15,7 +15,8 @@ use tokio::task::JoinSet;
 
 use super::Context;
 use super::installed::{Installed, look};
-use crate::kinds::{KindInfo, TABLE};
+use crate::kinds::silence::sync::registry::Registry;
+use crate::kinds::{KindInfo, TABLE, silence};
 use crate::observe::metrics::SubsystemLabels;
 
 /// Rights are not watched, so they are looked at again from time to time.
@@ -28,7 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What `/statusz` shows of the reconcilers.
 #[derive(Debug, Default)]
-pub struct Systems(Mutex<BTreeMap<&'static str, (Installed, &'static str)>>);
+pub struct Systems {
+    kinds: Mutex<BTreeMap<&'static str, (Installed, &'static str)>>,
+    /// What the Silence system has to tell.
+    silences: OnceLock<Arc<Registry>>,
+}
 
 impl Systems {
     fn set(&self, kind: &'static KindInfo, installed: Installed, running: bool) {
@@ -39,19 +44,24 @@ impl Systems {
             Installed::Unknown(_) => "degraded",
             _ => "off",
         };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.kind, (installed, state));
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.kind, (installed, state));
     }
 
     /// One entry per kind.
     pub fn told(&self) -> Vec<Value> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = |(kind, (installed, state)): (&&str, &(Installed, &str))| json!({"kind": kind, "state": state, "reason": installed.reason(), "why": installed.why()});
+        let all = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let troubles = |kind: &str| {
+            let silences = self.silences.get().filter(|_| kind == silence::KIND.kind);
+            silences.map(|silences| silences.troubles()).unwrap_or_default()
+        };
+        let entry = |(kind, (installed, state)): (&&str, &(Installed, &str))| json!({"kind": kind, "state": state, "reason": installed.reason(), "why": installed.why(), "troubles": troubles(kind)});
         all.iter().map(entry).collect()
     }
 }
 
 /// Supervises all kinds until told to stop.
 pub async fn run(context: Arc<Context>, systems: Arc<Systems>, stop: watch::Receiver<bool>) {
+    let _ = systems.silences.set(Arc::clone(&context.silences));
     let crds = watch::Sender::new(BTreeMap::new());
     let mut tasks = JoinSet::new();
     for kind in TABLE {

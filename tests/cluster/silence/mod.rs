@@ -3,19 +3,35 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::sync::MutexGuard;
 use usher::serve::run::Running;
 use usher::settings::{AlertmanagerSettings, Settings};
 
+use crate::support::alertmanager_fake::Fake;
 use crate::support::alertmanager_objects::{alertmanager, place};
 use crate::support::alertmanagers::Alertmanagers;
+use crate::support::audit;
 use crate::support::cluster::Cluster;
 use crate::support::install;
-use crate::support::replica::{Options, replica};
+use crate::support::replica::{Options, Process, replica};
 
+mod crash;
+mod deletion;
+mod discovery;
+mod drift;
+mod faults;
+mod gossip;
+mod limits;
 mod reconcile;
+mod storm;
+mod subsystem;
+mod tenancy;
+mod trust;
+mod windows;
 
 /// Settings with short times: everything that waits for minutes in production waits for seconds here.
 pub fn settings() -> Settings {
@@ -29,6 +45,66 @@ pub fn settings() -> Settings {
         },
         ..Settings::default()
     }
+}
+
+/// The cluster, without anything that a test before left behind.
+pub async fn stage() -> (&'static Cluster, MutexGuard<'static, ()>) {
+    let (cluster, turn) = crate::cluster().await;
+    let (_, text, _) = cluster.kubectl(&["get", "silences", "-A", "-o", "json"], None);
+    let left: Value = serde_json::from_str(&text).unwrap_or_default();
+    for object in left["items"].as_array().into_iter().flatten() {
+        let name = object["metadata"]["name"].as_str().unwrap();
+        strip(cluster, object["metadata"]["namespace"].as_str().unwrap(), name);
+    }
+    for kind in ["alertmanagers", "pods"] {
+        cluster.kubectl(&["delete", kind, "--all", "-A", "--force", "--grace-period=0"], None);
+    }
+    for namespace in ["monitoring", "frontend", "backend"] {
+        install::namespace(cluster, namespace);
+    }
+    forgive_refusals(cluster);
+    (cluster, turn)
+}
+
+/// Where the audit log was when the test began.
+static BEGAN: AtomicU64 = AtomicU64::new(0);
+
+/// What a test made usher be refused on purpose is no concern of [`clean`].
+pub fn forgive_refusals(cluster: &Cluster) {
+    BEGAN.store(audit::mark(cluster), Ordering::Relaxed);
+}
+
+/// Case 57: usher has the printed roles and nothing else, and that is enough for all that it did since the test began.
+/// A namespace that goes takes no events.
+fn nothing_was_refused(cluster: &Cluster) {
+    let seen = audit::ushers(cluster, BEGAN.load(Ordering::Relaxed));
+    let refused = seen.iter().filter(|entry| entry.code == 403 && entry.resource != "events");
+    let refused: Vec<_> = refused.collect();
+    assert!(refused.is_empty(), "{refused:?}");
+}
+
+/// Deletes a Silence without anybody cleaning up.
+pub fn strip(cluster: &Cluster, namespace: &str, name: &str) {
+    let free = r#"{"metadata":{"finalizers":null}}"#;
+    cluster.kubectl(&["patch", "silence", "-n", namespace, name, "--type=merge", "-p", free], None);
+    cluster.kubectl(&["delete", "silence", "-n", namespace, name, "--ignore-not-found"], None);
+}
+
+/// A process `usher serve` with such times, ready and the leader.
+pub async fn process(cluster: &Cluster, more: &[&str]) -> Process {
+    let usual = [
+        "--cert-mode=self",
+        "--leader-lease-duration=3s",
+        "--silence-resync=3s",
+        "--silence-sweep-interval=4s",
+        "--silence-cleanup-timeout=8s",
+        "--alertmanager-timeout=3s",
+    ];
+    let all: Vec<&str> = usual.iter().chain(more).copied().collect();
+    let binary = env!("CARGO_BIN_EXE_usher").as_ref();
+    let process = Process::start(cluster, binary, &install::account(cluster), &all);
+    until(40, "ready and the leader", || async { process.is_ready() && process.is_leader() }).await;
+    process
 }
 
 /// A replica with such settings.
@@ -58,8 +134,18 @@ pub fn bind(cluster: &Cluster, name: &str, alertmanagers: &Alertmanagers, spec: 
     place(cluster, &object, &addresses(alertmanagers));
 }
 
+/// The same with a fake, which has one instance.
+pub fn place_fake(cluster: &Cluster, name: &str, fake: &Fake, spec: Value) {
+    let mut whole = json!({"version": "v0.34.2", "silenceSelector": {}, "silenceNamespaceSelector": {}});
+    if let (Some(whole), Value::Object(more)) = (whole.as_object_mut(), spec) {
+        whole.extend(more);
+    }
+    place(cluster, &alertmanager("monitoring", name, 1, whole), &[fake.address]);
+}
+
 /// Takes everything away that a test made.
 pub fn clean(cluster: &Cluster) {
+    nothing_was_refused(cluster);
     for namespace in ["frontend", "backend", "monitoring"] {
         let arguments =
             ["delete", "silences", "--all", "-n", namespace, "--timeout=60s", "--ignore-not-found"];
@@ -113,6 +199,80 @@ pub fn events(cluster: &Cluster, name: &str) -> Vec<String> {
     let ours = all["items"].as_array().into_iter().flatten();
     let ours = ours.filter(|event| event["regarding"]["name"] == name);
     ours.map(|event| event["reason"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// Waits until a Silence says this.
+pub async fn told(cluster: &Cluster, namespace: &str, name: &str, expected: &str) -> Value {
+    let started = Instant::now();
+    loop {
+        let object = stored(cluster, namespace, name);
+        if ready(&object) == expected {
+            return object;
+        }
+        let status = &object["status"];
+        assert!(started.elapsed() < Duration::from_secs(40), "{name} is not {expected}: {status:#}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// The binding of an Alertmanager.
+pub fn binding<'a>(object: &'a Value, name: &str) -> &'a Value {
+    let all = object["status"]["bindings"].as_array();
+    all.into_iter().flatten().find(|binding| binding["name"] == name).unwrap_or(&Value::Null)
+}
+
+/// `synced/total` of a binding.
+pub fn counts(binding: &Value) -> String {
+    format!("{}/{}", binding["syncedInstances"], binding["totalInstances"])
+}
+
+/// Deletes a Silence and waits until it is gone.
+pub fn delete(cluster: &Cluster, namespace: &str, name: &str) {
+    let arguments = ["delete", "silence", "-n", namespace, name, "--timeout=60s"];
+    let (ok, _, errors) = cluster.kubectl(&arguments, None);
+    assert!(ok, "{errors}");
+}
+
+/// Does a Silence exist, being deleted or not?
+pub fn exists(cluster: &Cluster, namespace: &str, name: &str) -> bool {
+    cluster.kubectl(&["get", "silence", "-n", namespace, name], None).0
+}
+
+pub fn annotate(cluster: &Cluster, kind: &str, namespace: &str, name: &str, annotation: &str) {
+    let arguments = ["annotate", "--overwrite", kind, "-n", namespace, name, annotation];
+    let (ok, _, errors) = cluster.kubectl(&arguments, None);
+    assert!(ok, "{errors}");
+}
+
+/// A silence as somebody makes it by hand.
+pub fn by_hand(created_by: &str, label: &str, value: &str) -> Value {
+    let now = jiff::Timestamp::now();
+    json!({
+        "matchers": [{"name": label, "value": value, "isRegex": false, "isEqual": true}],
+        "startsAt": now,
+        "endsAt": now + jiff::SignedDuration::from_hours(5),
+        "createdBy": created_by,
+        "comment": "made by hand",
+    })
+}
+
+/// A silence that was listed, as it is posted again after an edit.
+pub fn edited(silence: &Value, change: impl FnOnce(&mut Value)) -> Value {
+    let mut edited = silence.clone();
+    for listed_only in ["status", "updatedAt"] {
+        edited.as_object_mut().unwrap().remove(listed_only);
+    }
+    change(&mut edited);
+    edited
+}
+
+pub fn id(silence: &Value) -> &str {
+    silence["id"].as_str().unwrap()
+}
+
+/// A little later than every resync and sweep of [`settings`]: to see that something does not happen.
+pub async fn some_passes() {
+    tokio::time::sleep(Duration::from_secs(8)).await;
 }
 
 /// Tries until it is so.

@@ -68,7 +68,15 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
             continue;
         }
         let message = refusal.clone().unwrap_or_else(|| told(&came));
-        let binding = binding(&key, &came, message.clone(), before, stored.generation(), now);
+        let silenced = {
+            let known = context.silences.get(&key.0, &key.1);
+            let before = before.and_then(|before| before.silenced_alerts);
+            known.state().muted.told(&stored.metadata().uid, came.outcome.silence_id.as_deref(), before)
+        };
+        let binding = Binding {
+            silenced_alerts: silenced,
+            ..binding(&key, &came, message.clone(), before, stored.generation(), now)
+        };
         if !came.unsettled {
             news.extend(transition(before, &binding, came.outcome.reason));
         }
@@ -102,6 +110,8 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
     };
     if hold {
         looks.push(Some(SETTLES));
+    } else if ready.reason == Reason::SilenceApplied.as_str() {
+        arrived(stored, context, now);
     }
     if let (true, Some(before)) = (
         ready.reason == NO_ALERTMANAGER,
@@ -111,6 +121,20 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
         news.push(News { warns: false, reason: NO_ALERTMANAGER, note });
     }
     Reconciled { next: looks.into_iter().flatten().min(), ready: Some(ready), status, news, hold }
+}
+
+/// A new object's silence is on every instance for the first time: how long that took.
+fn arrived(stored: &Stored<Silence>, context: &Context, now: Timestamp) {
+    let is_new = stored.generation() == Some(1)
+        && !stored
+            .conditions
+            .iter()
+            .any(|known| known.r#type == READY && known.status == ConditionStatus::True);
+    let since = stored.metadata().creation_timestamp.filter(|_| is_new);
+    let took = since.and_then(|since| Duration::try_from(now.duration_since(since)).ok());
+    if let Some(took) = took {
+        context.metrics.silence.sync.observe(took.as_secs_f64());
+    }
 }
 
 const NO_ALERTMANAGER: &str = "NoMatchingAlertmanager";
@@ -181,7 +205,7 @@ fn binding(
         synced_instances: count(outcome.synced_instances),
         total_instances: count(outcome.total_instances),
         effective_matchers: (!record.matchers.is_empty()).then(|| record.matchers.clone()),
-        silenced_alerts: None,
+        silenced_alerts: before.and_then(|before| before.silenced_alerts),
         conditions: Some(vec![ready]),
     };
     match before {

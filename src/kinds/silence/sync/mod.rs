@@ -7,6 +7,7 @@
 
 pub mod binding;
 pub mod content;
+pub mod muted;
 pub mod outcome;
 pub mod ownership;
 pub mod pass;
@@ -16,6 +17,7 @@ pub mod registry;
 pub mod snapshot;
 pub mod sweep;
 pub mod sweeper;
+pub mod tally;
 pub mod target;
 #[cfg(test)]
 mod tests;
@@ -88,10 +90,15 @@ impl Synced for Silence {
 
     async fn release(stored: &Stored<Self>, context: &Context) -> Result<Next, Error> {
         let metadata = stored.metadata();
+        context.silences.tally.forget(&metadata.uid, &context.metrics);
         if !metadata.finalizers.iter().flatten().any(|held| held == names::SILENCE_CLEANUP) {
             return Ok(None);
         }
         let Some(identity) = identity(stored, context) else { return Ok(Some(SOON)) };
+        // Alertmanagers that are not known yet are not gone: they may hold it.
+        if !context.view.alertmanagers.is_known() && !is_given_up(stored, context) {
+            return Ok(Some(SOON));
+        }
         let mut alertmanagers = bound(stored, context);
         if let Ok(object) = &stored.object {
             let (user, now) = (User::default(), Timestamp::now());
@@ -112,7 +119,8 @@ impl Synced for Silence {
         let left: Vec<&Came> = came.iter().filter(|came| came.outcome.reason != Reason::Removed).collect();
         if !left.is_empty() && !is_given_up(stored, context) {
             let key = ("Silence", metadata.namespace.clone(), metadata.name.clone());
-            return Ok(Some(context.backoffs.failed(key)));
+            let wait = context.backoffs.failed(key);
+            return Ok(Some(patience(stored, context).map_or(wait, |left| wait.min(left))));
         }
         if !left.is_empty() {
             let ids: Vec<String> = stored
@@ -134,18 +142,21 @@ impl Synced for Silence {
             let known = context.silences.get(&metadata.namespace, &metadata.name);
             known.state().forget(&identity.uid);
         }
-        context.silences.count(&identity.uid, None, &context.metrics);
         Ok(None)
     }
 }
 
 /// Has a deleted object waited long enough?
 fn is_given_up(stored: &Stored<Silence>, context: &Context) -> bool {
-    let metadata = stored.metadata();
-    let waited = metadata.deletion_timestamp.map(|since| Timestamp::now().duration_since(since));
-    let patience = SignedDuration::try_from(context.settings.alertmanager.cleanup_timeout);
-    metadata.annotation(names::SILENCE_FORCE_DELETE) == Some("true")
-        || waited.zip(patience.ok()).is_some_and(|(waited, patience)| waited >= patience)
+    stored.metadata().annotation(names::SILENCE_FORCE_DELETE) == Some("true")
+        || patience(stored, context).is_some_and(|left| left.is_zero())
+}
+
+/// How long a deleted object still waits for its Alertmanagers.
+fn patience(stored: &Stored<Silence>, context: &Context) -> Option<Duration> {
+    let waited = Timestamp::now().duration_since(stored.metadata().deletion_timestamp?);
+    let waited = Duration::try_from(waited).unwrap_or_default();
+    Some(context.settings.alertmanager.cleanup_timeout.saturating_sub(waited))
 }
 
 /// Brings an object to every Alertmanager that selects it, and takes it back from those that no longer do. Without an
@@ -210,7 +221,8 @@ async fn keep(
         context,
         now,
     });
-    context.silences.count(&identity.uid, report.status.phase, &context.metrics);
+    let is_named = context.settings.alertmanager.object_metrics;
+    context.silences.tally.put(&identity, &report.status, is_named, &context.metrics);
     if let Some(ttl) = ended_for_good(stored, &report.status, context, now) {
         sender.delete(ttl).await?;
     }

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use kube::runtime::events::EventType;
 use tokio::sync::OnceCell;
 
 use super::outcome::{Outcome, Reason};
 use super::plan::{Blocked, Desired, Step, WhyExpire, WhyPost, next};
 use super::registry::{Known, LIST_TTL, Rejection, Write};
+use super::snapshot::Reach;
 use super::target::Finder;
-use super::{Identity, Record};
+use super::{Adoption, Identity, Record, adoption, sweeper};
 use crate::observe::metrics::ReasonLabel;
 use crate::observe::silence_metrics::WriteLabels;
 use crate::reconcile::{Context, Error, News};
@@ -94,7 +96,10 @@ impl Job<'_> {
             match step {
                 Step::Nothing(outcome) => {
                     let state = known.state();
-                    let trouble = state.trouble.clone().filter(|_| outcome.reason >= Reason::PartiallySynced);
+                    let mut instances = state.snapshot.instances().iter();
+                    let is_trouble = outcome.reason >= Reason::PartiallySynced
+                        || instances.any(|one| matches!(one.reach, Reach::Partial(_)));
+                    let trouble = state.trouble.clone().filter(|_| is_trouble);
                     let age = self.record.written_at.map(|at| now.duration_since(at).as_secs());
                     let reachable =
                         state.snapshot.instances().iter().filter(|one| one.is_reachable()).count();
@@ -124,6 +129,9 @@ impl Job<'_> {
                         let outcome = Outcome { reason: rejection.reason, ..self.nowhere(rejection.reason) };
                         return Ok(self.came(outcome, Some(rejection.message), news, false));
                     }
+                    if why == WhyPost::Create {
+                        news.extend(self.not_adopted(&known, now));
+                    }
                     self.finalizer.get_or_try_init(|| self.announce.finalize()).await?;
                     if record_first {
                         self.record.announce(&draft);
@@ -134,7 +142,9 @@ impl Job<'_> {
                         continue;
                     };
                     let context = self.context;
+                    let sending = known.sending(instance);
                     let sent = context.leadership.write(async { Ok(api.post(&draft).await) }).await?;
+                    sending.answered();
                     count(context, "post", why.as_str(), sent.is_ok());
                     let now = Timestamp::now();
                     match sent {
@@ -173,7 +183,9 @@ impl Job<'_> {
                         continue;
                     };
                     let context = self.context;
+                    let sending = known.sending(instance);
                     let sent = context.leadership.write(async { Ok(api.expire(&id).await) }).await?;
+                    sending.answered();
                     count(context, "expire", why.as_str(), sent.is_ok());
                     let now = Timestamp::now();
                     match sent {
@@ -215,8 +227,21 @@ impl Job<'_> {
     async fn list(&self, known: &Known, oldest: Duration) {
         let Context { settings, view, client, .. } = self.context;
         let finder = Finder { settings, view, client: Some(&client.0) };
-        let ids: Vec<String> = self.record.silence_id.iter().cloned().collect();
-        known.refresh(&self.alertmanager, &finder, oldest, &ids).await;
+        known.refresh(&self.alertmanager, &finder, oldest).await;
+        if let Some(id) = &self.record.silence_id {
+            known.look_up(id).await;
+        }
+        let cautions = known.state().take_cautions();
+        for caution in cautions {
+            sweeper::tell(
+                &self.alertmanager,
+                self.context,
+                EventType::Warning,
+                caution.as_str(),
+                &caution.note(),
+            )
+            .await;
+        }
     }
 
     fn failed(&self, known: &Known, instance: usize, error: &Upstream) {
@@ -230,6 +255,20 @@ impl Job<'_> {
             _ if error.may_have_arrived() => Write::Lost(instance),
             _ => Write::Refused(instance),
         });
+    }
+
+    /// Why the silence that the object asks to take over is not, when another one is made instead.
+    fn not_adopted(&self, known: &Known, now: Timestamp) -> Option<News> {
+        let id = self.identity.adopt.as_deref()?;
+        let Desired::Present(wanted) = &self.desired else { return None };
+        let why = match adoption(self.identity, &wanted.matchers, &known.state().snapshot, now)? {
+            Adoption::Unknown => "no instance knows it",
+            Adoption::Expired => "it has ended",
+            Adoption::OtherMatchers => "it has other matchers than this object would send",
+            Adoption::Managed => "usher keeps it for another object, or in another cluster",
+        };
+        let note = format!("silence {id} is not taken over: {why}; a new one is made");
+        Some(News { warns: true, reason: "NotAdopted", note })
     }
 
     fn spec_hash(&self) -> u64 {

@@ -4,20 +4,19 @@
 //! itself wrote since is folded in, also into a list that was under way meanwhile, so that nobody acts on a list older than
 //! its own last write. An instance that failed three times in a row is only asked for its status from then on, and rarely.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use super::muted::{self, Muted};
 use super::outcome::Reason;
 use super::plan::Bounds;
-use super::snapshot::{Failure, Instance, Snapshot};
-use super::target::{Finder, Place, Target, Unreachable};
+use super::snapshot::{Failure, Instance, Reach, Snapshot};
+use super::tally::Tally;
+use super::target::{Caution, Finder, Place, Target, Unreachable};
 use super::{Record, failure_of};
-use crate::kinds::silence::spec::Phase;
-use crate::observe::metrics::Metrics;
-use crate::observe::silence_metrics::PhaseLabel;
 use crate::upstream::alertmanager::{Alertmanager as Api, ClusterStatus, Draft, Matcher, Silence, Status};
 use crate::upstream::http::Timeouts;
 use crate::upstream::{Cause, Client, Error};
@@ -38,26 +37,31 @@ const SETTLING_TTL: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub struct Registry {
     known: Mutex<HashMap<Key, Arc<Known>>>,
-    /// The phase of each object, by uid.
-    phases: Mutex<HashMap<String, Phase>>,
+    /// The objects, counted.
+    pub tally: Tally,
+    /// The Alertmanagers whose sweep holds back: how many silences would go, of how many.
+    suspended: Mutex<BTreeMap<Key, (usize, usize)>>,
 }
 
 impl Registry {
-    /// The phase of an object, counted; nothing when it is gone.
-    pub fn count(&self, uid: &str, phase: Option<Phase>, metrics: &Metrics) {
-        let mut phases = self.phases.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = match phase {
-            Some(phase) => phases.insert(uid.to_owned(), phase),
-            None => phases.remove(uid),
+    /// Whether the sweep of an Alertmanager holds back.
+    pub fn suspend(&self, namespace: &str, name: &str, suspended: Option<(usize, usize)>) {
+        let key = (namespace.to_owned(), name.to_owned());
+        let mut all = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
+        match suspended {
+            Some(counts) => _ = all.insert(key, counts),
+            None => _ = all.remove(&key),
+        }
+    }
+
+    /// What is not as it should be, for `/statusz`.
+    pub fn troubles(&self) -> Vec<String> {
+        let all = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = |(key, counts): (&Key, &(usize, usize))| {
+            let ((namespace, name), (would, of)) = (key, counts);
+            format!("SweepSuspended: {would} of {of} silences of {namespace}/{name} have no Silence")
         };
-        let gauge =
-            |phase: Phase| metrics.silence.phases.get_or_create_owned(&PhaseLabel { phase: phase.as_str() });
-        if let Some(before) = before {
-            gauge(before).dec();
-        }
-        if let Some(phase) = phase {
-            gauge(phase).inc();
-        }
+        all.iter().map(told).collect()
     }
 
     /// One of them.
@@ -69,6 +73,7 @@ impl Registry {
     /// Forgets those that are gone.
     pub fn retain(&self, exists: impl Fn(&Key) -> bool) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| exists(key));
+        self.suspended.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| exists(key));
     }
 }
 
@@ -102,6 +107,12 @@ pub struct State {
     pub trouble: Option<String>,
     /// What was refused by its content, by uid of the object.
     pub rejections: HashMap<String, Rejection>,
+    /// How many alerts its silences mute.
+    pub muted: Muted,
+    /// What its owner was warned of.
+    cautions: Vec<Caution>,
+    /// What its owner is to be warned of.
+    untold: Vec<Caution>,
 }
 
 /// A silence that an Alertmanager refused: it is not sent again until something changes.
@@ -169,6 +180,7 @@ impl State {
     pub fn forget(&mut self, uid: &str) {
         self.records.remove(uid);
         self.rejections.remove(uid);
+        self.muted.forget(uid);
     }
 
     /// Folds a write in.
@@ -183,15 +195,14 @@ impl State {
         Some((member.api.as_ref().ok()?.clone(), member.place.name.clone()))
     }
 
+    /// What its owner is to be warned of; the caller does so.
+    pub fn take_cautions(&mut self) -> Vec<Caution> {
+        std::mem::take(&mut self.untold)
+    }
+
     /// The names of the instances.
     pub fn names(&self) -> Vec<&str> {
         self.members.iter().map(|member| member.place.name.as_str()).collect()
-    }
-
-    /// The first client that works, for reading alerts.
-    pub fn any_api(&self) -> Option<Api> {
-        let mut usable = self.members.iter().filter(|member| member.failures == 0);
-        usable.find_map(|member| member.api.as_ref().ok().cloned())
     }
 }
 
@@ -206,21 +217,63 @@ fn apply(snapshot: &mut Snapshot, write: &Write) {
     }
 }
 
+/// A write that is under way. Given up before its answer, it may have arrived, and is told so.
+#[derive(Debug)]
+pub struct Sending<'a> {
+    known: &'a Known,
+    instance: Option<usize>,
+}
+
+impl Sending<'_> {
+    /// There is an answer, whatever it says.
+    pub fn answered(mut self) {
+        self.instance = None;
+    }
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        if let Some(instance) = self.instance {
+            self.known.state().fold(Write::Lost(instance));
+        }
+    }
+}
+
 impl Known {
+    /// A write to an instance begins.
+    pub fn sending(&self, instance: usize) -> Sending<'_> {
+        Sending { known: self, instance: Some(instance) }
+    }
+
     /// What is known now.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists the instances, unless somebody did so a short while ago. `ids` are asked for one by one where an instance
-    /// cannot list.
-    pub async fn refresh(
-        &self,
-        alertmanager: &Alertmanager,
-        finder: &Finder<'_>,
-        oldest: Duration,
-        ids: &[String],
-    ) {
+    /// Asks the instances that cannot list for one silence that they may hold: the answer is the same for everybody,
+    /// so each object asks for its own.
+    pub async fn look_up(&self, id: &str) {
+        let unlisted: Vec<(usize, Api)> = {
+            let state = self.state();
+            let instances = state.snapshot.instances().iter().enumerate();
+            let partial = instances.filter(|(_, one)| matches!(one.reach, Reach::Partial(_)));
+            let unknown = partial.filter(|(position, _)| state.snapshot.copy(*position, id).is_none());
+            unknown.filter_map(|(position, _)| Some((position, state.api(position)?.0))).collect()
+        };
+        for (position, api) in unlisted {
+            if let Ok(Some(silence)) = api.get(id).await {
+                let mut state = self.state();
+                // Meanwhile it may have been listed, or its place be another's.
+                let instance = state.snapshot.instances().get(position);
+                if instance.is_some_and(|one| matches!(one.reach, Reach::Partial(_))) {
+                    state.snapshot.found(position, silence);
+                }
+            }
+        }
+    }
+
+    /// Lists the instances, unless somebody did so a short while ago.
+    pub async fn refresh(&self, alertmanager: &Alertmanager, finder: &Finder<'_>, oldest: Duration) {
         let fresh = |state: &State| state.listed.is_some_and(|listed| listed.elapsed() <= oldest);
         if fresh(&self.state()) {
             return;
@@ -255,10 +308,27 @@ impl Known {
         let members: Vec<Member> = members.collect();
         // Those that it should have and that are not there count, too.
         let missing = target.total.saturating_sub(members.len());
-        let asked = futures::future::join_all(members.into_iter().map(|member| ask(member, ids))).await;
+        let mut healthy = members.iter().filter(|member| member.failures == 0);
+        let teller = healthy.find_map(|member| member.api.as_ref().ok().cloned());
+        let teller = teller.filter(|_| settings.alert_preview && self.state().muted.is_due());
+        let counting = async {
+            match &teller {
+                Some(api) => Some(muted::count(api).await),
+                None => None,
+            }
+        };
+        let asking = futures::future::join_all(members.into_iter().map(ask));
+        let (asked, counted) = futures::join!(asking, counting);
         let (snapshot, members, trouble) = put_together(asked, missing);
 
         let mut state = self.state();
+        let news = target.cautions.iter().filter(|caution| !state.cautions.contains(caution));
+        let news: Vec<Caution> = news.copied().collect();
+        state.untold.extend(news);
+        state.cautions.clone_from(&target.cautions);
+        if let Some(counts) = counted {
+            state.muted.answered(counts);
+        }
         state.snapshot = snapshot;
         state.members = members;
         state.unreachable = None;
@@ -274,8 +344,8 @@ impl State {
         self.bounds = Some(Bounds { push_pull: target.push_pull });
         self.retention = target.retention;
         self.writes.retain(|(at, write)| {
-            // A list that was begun after it tells better what an instance is worth.
-            *at >= began && !matches!(write, Write::Refused(_) | Write::Lost(_) | Write::Unknown(_))
+            // Whether an instance takes writes the list tells better; what may have arrived meanwhile it does not.
+            *at >= began && !matches!(write, Write::Refused(_))
         });
         for (_, write) in &self.writes {
             apply(&mut self.snapshot, write);
@@ -286,13 +356,13 @@ impl State {
 /// What an instance answered.
 enum Answer {
     Listed(Vec<Silence>),
-    Partial(Vec<Silence>, Error),
+    Unlistable(Error),
     Failed(Error),
     /// Its circuit is open and it is not time to try again.
     Left,
 }
 
-async fn ask(mut member: Member, ids: &[String]) -> (Member, Answer) {
+async fn ask(mut member: Member) -> (Member, Answer) {
     let api = match &member.api {
         Ok(api) => api.clone(),
         Err(error) => {
@@ -322,14 +392,7 @@ async fn ask(mut member: Member, ids: &[String]) -> (Member, Answer) {
         }
         Err(error) if matches!(error.cause(), Cause::Unlistable(_)) => {
             member.failures = 0;
-            let mut found = Vec::new();
-            for id in ids {
-                match api.get(id).await {
-                    Ok(silence) => found.extend(silence),
-                    Err(error) => return failed(member, error),
-                }
-            }
-            (member, Answer::Partial(found, error))
+            (member, Answer::Unlistable(error))
         }
         Err(error) => failed(member, error),
     }
@@ -351,9 +414,9 @@ fn put_together(asked: Vec<(Member, Answer)>, missing: usize) -> (Snapshot, Vec<
     for (position, (member, answer)) in asked.into_iter().enumerate() {
         match answer {
             Answer::Listed(silences) => snapshot.listed(position, silences),
-            Answer::Partial(found, error) => {
+            Answer::Unlistable(error) => {
                 trouble = Some(error.to_string());
-                snapshot.read(position, found, Failure::Unavailable);
+                snapshot.read(position, Vec::new(), Failure::Unavailable);
             }
             Answer::Failed(error) => {
                 trouble.get_or_insert_with(|| error.to_string());

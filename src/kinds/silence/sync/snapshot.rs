@@ -136,6 +136,11 @@ impl Snapshot {
         }
     }
 
+    /// An instance that cannot list was asked for one more id, and knows it.
+    pub fn found(&mut self, instance: usize, silence: Silence) {
+        self.insert(instance, silence);
+    }
+
     /// An instance cannot list, but answered about single ids; `found` are those that it knows.
     pub fn read(&mut self, instance: usize, found: Vec<Silence>, why: Failure) {
         self.listed(instance, found);

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -13,7 +14,8 @@ use super::target::Finder;
 use super::{Liveness, cluster_id, is, orphans};
 use crate::kinds::silence::Silence;
 use crate::kinds::silence::tenancy::select;
-use crate::observe::silence_metrics::OrphanLabel;
+use crate::names;
+use crate::observe::silence_metrics::{OrphanLabel, SourceLabel};
 use crate::reconcile::backoff::jittered;
 use crate::reconcile::guard::facts;
 use crate::reconcile::{Context, driver};
@@ -21,13 +23,17 @@ use crate::rule::User;
 use crate::view::records::{Alertmanager, by_uid};
 use crate::view::{Feed as _, Standing};
 
+/// Changes come in flocks.
+const SETTLE: Duration = Duration::from_secs(1);
+
 /// Runs until the future is dropped, or until Silences cannot be watched any more.
 pub fn run(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
-        let sweeping = sweep_for_ever(Arc::clone(&context));
+        let (sweeping, counting) = (sweep_for_ever(Arc::clone(&context)), sources(Arc::clone(&context)));
         tokio::select! {
             () = driver::run::<Silence>(context) => {}
             () = sweeping => {}
+            () = counting => {}
         }
     })
 }
@@ -42,9 +48,50 @@ async fn sweep_for_ever(context: Arc<Context>) {
         let Some(cluster) = cluster_id(&context) else { continue };
         let all = alertmanagers(&context);
         context.silences.retain(|key| all.iter().any(|alertmanager| is(alertmanager, key)));
+        let exists = |uid: &str| {
+            let found = context.view.silences.find(by_uid(uid), |known| known.metadata.uid == uid);
+            found.is_some()
+        };
+        context.silences.tally.retain(exists, &context.metrics);
         for alertmanager in all {
             sweep(&alertmanager, &cluster, &context).await;
         }
+    }
+}
+
+/// Keeps the count of where Alertmanagers say what they select. One that says nothing selects nothing, which surprises
+/// people whose CRD drops the fields: told once.
+async fn sources(context: Arc<Context>) {
+    let mut changes = context.view.alertmanagers.changes();
+    let mut silent: Vec<String> = Vec::new();
+    loop {
+        changes.mark_unchanged();
+        let mut counts = [("spec", 0), ("annotation", 0), ("setting", 0), ("none", 0)];
+        for alertmanager in alertmanagers(&context) {
+            let metadata = &alertmanager.metadata;
+            let source = match () {
+                () if alertmanager.spec.silence_selector.is_some() => 0,
+                () if metadata.annotation(names::SILENCE_SELECTOR).is_some() => 1,
+                () if context.settings.silence.selector.is_some() => 2,
+                () => 3,
+            };
+            let name = format!("{}/{}", metadata.namespace, metadata.name);
+            if source == 3 && !silent.contains(&name) {
+                let annotation = names::SILENCE_SELECTOR;
+                tracing::info!(alertmanager = name, annotation, "selects no Silence: it has no selector");
+                silent.push(name);
+            }
+            if let Some((_, count)) = counts.get_mut(source) {
+                *count += 1;
+            }
+        }
+        for (source, number) in counts {
+            context.metrics.silence.selector_sources.get_or_create(&SourceLabel { source }).set(number);
+        }
+        if changes.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+        tokio::time::sleep(SETTLE).await;
     }
 }
 
@@ -57,9 +104,13 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
     let metadata = &alertmanager.metadata;
     let known = context.silences.get(&metadata.namespace, &metadata.name);
     let finder = Finder { settings: &context.settings, view: &context.view, client: Some(&context.client.0) };
-    known.refresh(alertmanager, &finder, LIST_TTL, &[]).await;
+    known.refresh(alertmanager, &finder, LIST_TTL).await;
     let (user, now) = (User::default(), Timestamp::now());
-    let live = |uid: Option<&str>, created_by: &str| liveness(uid, created_by, alertmanager, context, &user);
+    let live = |uid: Option<&str>, created_by: &str| {
+        // Of what was sent a moment ago the View may not have heard yet.
+        let is_new = uid.is_some_and(|uid| known.state().records.contains_key(uid));
+        if is_new { Liveness::Wanted } else { liveness(uid, created_by, alertmanager, context, &user) }
+    };
     let recorded =
         |id: &str| known.state().records.values().any(|(record, _)| record.silence_id.as_deref() == Some(id));
     let limit = context.settings.alertmanager.sweep_limit;
@@ -71,6 +122,7 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
     context.metrics.silence.orphans.get_or_create(&label("unproven")).set(count(found.unproven));
     let suspended = found.suspended.map_or(0, |(would, _)| would);
     context.metrics.silence.orphans.get_or_create(&label("suspended")).set(count(suspended));
+    context.silences.suspend(&metadata.namespace, &metadata.name, found.suspended);
     if let Some((would, of)) = found.suspended {
         let note = format!(
             "{would} of {of} silences have no Silence; that many at once look like a mistake, and none is ended \
@@ -133,7 +185,14 @@ fn liveness(
     if selects || is_uncertain { Liveness::Wanted } else { Liveness::Unselected }
 }
 
-async fn tell(alertmanager: &Alertmanager, context: &Context, kind: EventType, reason: &str, note: &str) {
+/// Tells something about an Alertmanager, as an event on it; a static target has none.
+pub(super) async fn tell(
+    alertmanager: &Alertmanager,
+    context: &Context,
+    kind: EventType,
+    reason: &str,
+    note: &str,
+) {
     let metadata = &alertmanager.metadata;
     let about = ObjectReference {
         api_version: Some("monitoring.coreos.com/v1".to_owned()),
@@ -143,6 +202,6 @@ async fn tell(alertmanager: &Alertmanager, context: &Context, kind: EventType, r
         uid: Some(metadata.uid.clone()).filter(|uid| !uid.is_empty()),
         ..ObjectReference::default()
     };
-    tracing::info!(alertmanager = %metadata.name, reason, note, "sweep");
+    tracing::info!(alertmanager = %metadata.name, reason, note, "told");
     let _ = context.events.tell_as_leader(&context.leadership, &about, kind, reason, note).await;
 }

@@ -38,6 +38,53 @@ pub struct Target {
     pub push_pull: Duration,
     /// How long it keeps ended silences.
     pub retention: Duration,
+    /// What its owner chose and should know of.
+    pub cautions: Vec<Caution>,
+}
+
+/// Something that an Alertmanager's owner may choose, and is warned of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caution {
+    /// Anybody's certificate is believed.
+    InsecureTls,
+    /// A Secret's credentials are sent over plain HTTP.
+    CredentialsInTheClear,
+}
+
+impl Caution {
+    /// In one word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InsecureTls => "InsecureTLS",
+            Self::CredentialsInTheClear => "CredentialsInTheClear",
+        }
+    }
+
+    /// For people.
+    pub fn note(self) -> String {
+        match self {
+            Self::InsecureTls => format!(
+                "{} is set: whoever answers at its address is believed, and gets its credentials",
+                names::ALERTMANAGER_TLS_INSECURE
+            ),
+            Self::CredentialsInTheClear => {
+                format!("the credentials of {} are sent over plain HTTP", names::ALERTMANAGER_AUTH_SECRET)
+            }
+        }
+    }
+
+    /// What is to be said of these places.
+    fn of(places: &[Place]) -> Vec<Self> {
+        let is_insecure =
+            |place: &Place| place.endpoint.scheme == Scheme::Https && place.endpoint.trust == Trust::Insecure;
+        let is_clear = |place: &Place| {
+            let credentials = matches!(place.endpoint.auth, Auth::Bearer(_) | Auth::Basic { .. });
+            place.endpoint.scheme == Scheme::Http && credentials
+        };
+        let insecure = places.iter().any(is_insecure).then_some(Self::InsecureTls);
+        let clear = places.iter().any(is_clear).then_some(Self::CredentialsInTheClear);
+        insecure.into_iter().chain(clear).collect()
+    }
 }
 
 /// One instance.
@@ -103,6 +150,7 @@ impl Finder<'_> {
             nanos.and_then(|nanos| u64::try_from(nanos).ok()).map_or(otherwise, Duration::from_nanos)
         };
         Ok(Target {
+            cautions: Caution::of(&places),
             places,
             total,
             push_pull: read(&spec.cluster_pushpull_interval, PUSH_PULL),
