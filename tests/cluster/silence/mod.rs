@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
 use serde_json::{Value, json};
 use tokio::sync::MutexGuard;
 use usher::serve::run::Running;
@@ -27,6 +28,7 @@ mod faults;
 mod gossip;
 mod limits;
 mod reconcile;
+mod status;
 mod storm;
 mod subsystem;
 mod tenancy;
@@ -231,6 +233,17 @@ pub fn delete(cluster: &Cluster, namespace: &str, name: &str) {
     let arguments = ["delete", "silence", "-n", namespace, name, "--timeout=60s"];
     let (ok, _, errors) = cluster.kubectl(&arguments, None);
     assert!(ok, "{errors}");
+}
+
+/// Deletes all Silences of a namespace in one call, and waits until they are gone.
+pub async fn delete_all(cluster: &Cluster, namespace: &str) {
+    let resource = usher::kinds::silence::KIND.api_resource();
+    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client().await, namespace, &resource);
+    api.delete_collection(&DeleteParams::default(), &ListParams::default()).await.unwrap();
+    until(90, "all deleted", || async {
+        api.list_metadata(&ListParams::default()).await.unwrap().items.is_empty()
+    })
+    .await;
 }
 
 /// Does a Silence exist, being deleted or not?

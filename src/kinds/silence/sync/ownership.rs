@@ -14,8 +14,9 @@ use super::snapshot::{Snapshot, state_at};
 use crate::names;
 use crate::upstream::alertmanager::{Draft, Matcher, Silence, State};
 
-/// An edit that replaces an id expires the old one and makes the new one at the same instant, give or take the clocks.
-const TRACE: SignedDuration = SignedDuration::from_secs(5);
+/// An edit that replaces an id expires the old one and makes the new one in one call, on one clock. A longer trace would
+/// take in what somebody else made at about the time at which usher itself replaced or ended a silence.
+const TRACE: SignedDuration = SignedDuration::from_millis(200);
 /// What was expired by a call ends when it was last updated; what ran out does not.
 const ACT: SignedDuration = SignedDuration::from_secs(1);
 
