@@ -152,6 +152,7 @@ async fn no_more_is_granted_than_is_printed() {
     };
     for granted in [
         &["watch", "silences.monitoring.coreos.com", "-A"][..],
+        &["patch", "silences.monitoring.coreos.com", "-A"],
         &["patch", "silences.monitoring.coreos.com", "--subresource=status", "-A"],
         &["update", "leases.coordination.k8s.io", "-n", "usher-system"],
         &["update", "secrets/usher-certificate", "-n", "usher-system"],
@@ -163,7 +164,6 @@ async fn no_more_is_granted_than_is_printed() {
     for refused in [
         &["delete", "silences.monitoring.coreos.com", "-A"][..],
         &["update", "silences.monitoring.coreos.com", "-A"],
-        &["patch", "silences.monitoring.coreos.com", "-A"],
         &["create", "silences.monitoring.coreos.com", "-A"],
         &["update", "silences.monitoring.coreos.com", "--subresource=status", "-A"],
         &["delete", "accounts.uptimerobot.com"],

@@ -32,7 +32,9 @@ impl Tally {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.insert(identity.uid.clone(), counted.clone());
         if before.as_ref() != Some(&counted) {
-            before.iter().for_each(|before| before.unset(metrics));
+            if let Some(before) = before {
+                before.unset(metrics);
+            }
             counted.set(metrics);
         }
         if is_named {
@@ -43,7 +45,9 @@ impl Tally {
     /// An object that is gone.
     pub(super) fn forget(&self, uid: &str, metrics: &Metrics) {
         let removed = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
-        removed.iter().for_each(|counted| counted.unset(metrics));
+        if let Some(counted) = removed {
+            counted.unset(metrics);
+        }
     }
 
     /// All objects that are gone.
