@@ -368,6 +368,22 @@ mod tests {
         assert!(began.elapsed() < Duration::from_secs(1), "given up when the right ends");
         assert!(!leadership.is_held());
 
+        leadership.set(Some(Instant::now() + Duration::from_millis(100)));
+        let renewer = leadership.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            renewer.set(Some(Instant::now() + Duration::from_secs(5)));
+        });
+        let long = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            Ok(1)
+        };
+        assert_eq!(
+            leadership.write(long).await.unwrap(),
+            1,
+            "longer than the first right, not than its renewal"
+        );
+
         leadership.set(Some(Instant::now() + Duration::from_secs(5)));
         let giver = leadership.clone();
         tokio::spawn(async move {
