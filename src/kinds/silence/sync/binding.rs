@@ -240,7 +240,8 @@ fn told(came: &Came) -> String {
         Reason::SilenceApplied => format!("in force on {synced} of {total} instances"),
         Reason::SilencePending => format!("waits for its start on {synced} of {total} instances"),
         Reason::Scheduled => "the next window is more than 24 h away".to_owned(),
-        Reason::SilenceExpired if came.outcome.silence_id.is_none() && came.record.silence_id.is_some() => {
+        // What was sent and has no id any more.
+        Reason::SilenceExpired if came.outcome.silence_id.is_none() && !came.record.matchers.is_empty() => {
             "over; removed by Alertmanager after retention".to_owned()
         }
         Reason::SilenceExpired => "over".to_owned(),
