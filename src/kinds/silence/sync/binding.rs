@@ -68,15 +68,7 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
             continue;
         }
         let message = refusal.clone().unwrap_or_else(|| told(&came));
-        let silenced = {
-            let known = context.silences.get(&key.0, &key.1);
-            let before = before.and_then(|before| before.silenced_alerts);
-            known.state().muted.told(&stored.metadata().uid, came.outcome.silence_id.as_deref(), before)
-        };
-        let binding = Binding {
-            silenced_alerts: silenced,
-            ..binding(&key, &came, message.clone(), before, stored.generation(), now)
-        };
+        let binding = binding(&key, &came, message.clone(), before, stored.generation(), now);
         if !came.unsettled {
             news.extend(transition(before, &binding, came.outcome.reason));
         }
@@ -205,7 +197,7 @@ fn binding(
         synced_instances: count(outcome.synced_instances),
         total_instances: count(outcome.total_instances),
         effective_matchers: (!record.matchers.is_empty()).then(|| record.matchers.clone()),
-        silenced_alerts: before.and_then(|before| before.silenced_alerts),
+        silenced_alerts: None,
         conditions: Some(vec![ready]),
     };
     match before {

@@ -7,7 +7,6 @@
 
 pub mod binding;
 pub mod content;
-pub mod muted;
 pub mod outcome;
 pub mod ownership;
 pub mod pass;

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::muted::{self, Muted};
 use super::outcome::Reason;
 use super::plan::Bounds;
 use super::snapshot::{Failure, Instance, Reach, Snapshot};
@@ -107,8 +106,6 @@ pub struct State {
     pub trouble: Option<String>,
     /// What was refused by its content, by uid of the object.
     pub rejections: HashMap<String, Rejection>,
-    /// How many alerts its silences mute.
-    pub muted: Muted,
     /// What its owner was warned of.
     cautions: Vec<Caution>,
     /// What its owner is to be warned of.
@@ -180,7 +177,6 @@ impl State {
     pub fn forget(&mut self, uid: &str) {
         self.records.remove(uid);
         self.rejections.remove(uid);
-        self.muted.forget(uid);
     }
 
     /// Folds a write in.
@@ -308,17 +304,7 @@ impl Known {
         let members: Vec<Member> = members.collect();
         // Those that it should have and that are not there count, too.
         let missing = target.total.saturating_sub(members.len());
-        let mut healthy = members.iter().filter(|member| member.failures == 0);
-        let teller = healthy.find_map(|member| member.api.as_ref().ok().cloned());
-        let teller = teller.filter(|_| settings.alert_preview && self.state().muted.is_due());
-        let counting = async {
-            match &teller {
-                Some(api) => Some(muted::count(api).await),
-                None => None,
-            }
-        };
-        let asking = futures::future::join_all(members.into_iter().map(ask));
-        let (asked, counted) = futures::join!(asking, counting);
+        let asked = futures::future::join_all(members.into_iter().map(ask)).await;
         let (snapshot, members, trouble) = put_together(asked, missing);
 
         let mut state = self.state();
@@ -326,9 +312,6 @@ impl Known {
         let news: Vec<Caution> = news.copied().collect();
         state.untold.extend(news);
         state.cautions.clone_from(&target.cautions);
-        if let Some(counts) = counted {
-            state.muted.answered(counts);
-        }
         state.snapshot = snapshot;
         state.members = members;
         state.unreachable = None;
