@@ -91,6 +91,44 @@ pub(super) fn targets(
     Ok(targets)
 }
 
+/// How a person reaches an Alertmanager: flags of the commands that ask one themselves.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Alertmanager")]
+pub struct Access {
+    /// A file with a bearer token
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["username_file", "cert_file"])]
+    pub token_file: Option<PathBuf>,
+    /// A file with a user name
+    #[arg(long, value_name = "FILE", requires = "password_file", conflicts_with = "cert_file")]
+    pub username_file: Option<PathBuf>,
+    /// A file with the user's password
+    #[arg(long, value_name = "FILE", requires = "username_file")]
+    pub password_file: Option<PathBuf>,
+    /// The CA of its certificate (PEM) [default: the machine's authorities]
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+    /// A client certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "key_file")]
+    pub cert_file: Option<PathBuf>,
+    /// The key of the client certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "cert_file")]
+    pub key_file: Option<PathBuf>,
+    /// The tenant, for Mimir (X-Scope-OrgID)
+    #[arg(long, value_name = "TENANT")]
+    pub tenant: Option<String>,
+}
+
+/// The Alertmanager that a person names.
+///
+/// # Errors
+/// When a URL is none, or the flags do not fit together.
+pub(super) fn named(urls: Vec<String>, access: Access) -> Result<Arc<StaticTarget>, Error> {
+    let Access { token_file, username_file, password_file, ca_file, cert_file, key_file, tenant } = access;
+    let auth = Authentication { token_file, username_file, password_file, cert_file, key_file };
+    let described = Target { name: DEFAULT.to_owned(), urls, auth, ca_file, tenant, ..Target::default() };
+    target(described, crate::names::NAMESPACE, "alertmanager")
+}
+
 fn target(described: Target, own_namespace: &str, setting: &'static str) -> Result<Arc<StaticTarget>, Error> {
     let fail = |message: String| Error::Value { name: setting, message };
     let name = described.name;

@@ -16,6 +16,7 @@ pub mod breadth;
 pub mod codes;
 mod comparison;
 mod defaults;
+pub mod preview;
 mod rules;
 pub mod schedule;
 mod selection;

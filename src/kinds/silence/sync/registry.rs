@@ -384,7 +384,7 @@ fn instance(member: &Member, now: Timestamp) -> Instance {
 }
 
 /// Silences have annotations since 0.32.
-fn keeps_annotations(version: &str) -> Option<bool> {
+pub(crate) fn keeps_annotations(version: &str) -> Option<bool> {
     let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
         let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
         digits.parse::<u32>().ok()
