@@ -241,6 +241,9 @@ fn wrong_usage_is_told_apart() {
         assert_eq!(said.code, Some(2), "{arguments:?}: {}", said.errors);
         assert!(!said.errors.is_empty(), "{arguments:?}");
     }
+    let help = usher(&["silence", "preview", "-h"], "", at).out;
+    let (own, alertmanager) = help.split_once("\nAlertmanager:\n").unwrap();
+    assert!(own.contains("--objects") && alertmanager.contains("to ask for firing alerts"), "{help}");
     for command in ["import", "preview", "release"] {
         let said = usher(&["silence", command, "--help"], "", at);
         assert!(said.code == Some(0) && said.out.contains("[env: USHER_"), "{command}: {}", said.out);

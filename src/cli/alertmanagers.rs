@@ -55,6 +55,8 @@ struct Authentication {
 const DEFAULT: &str = "default";
 const STRATEGIES: [&str; 3] = ["OnNamespace", "OnNamespaceExceptForAlertmanagerNamespace", "None"];
 const SECTION: &str = "silence.alertmanagers";
+/// Where the help shows how a person reaches an Alertmanager.
+pub(super) const HEADING: &str = "Alertmanager";
 
 /// The static targets: the short form first, then those of the file.
 ///
@@ -93,28 +95,27 @@ pub(super) fn targets(
 
 /// How a person reaches an Alertmanager: flags of the commands that ask one themselves.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Alertmanager")]
 pub struct Access {
     /// A file with a bearer token
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["username_file", "cert_file"])]
+    #[arg(long, value_name = "FILE", help_heading = HEADING, conflicts_with_all = ["username_file", "cert_file"])]
     pub token_file: Option<PathBuf>,
     /// A file with a user name
-    #[arg(long, value_name = "FILE", requires = "password_file", conflicts_with = "cert_file")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "password_file", conflicts_with = "cert_file")]
     pub username_file: Option<PathBuf>,
     /// A file with the user's password
-    #[arg(long, value_name = "FILE", requires = "username_file")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "username_file")]
     pub password_file: Option<PathBuf>,
     /// The CA of its certificate (PEM) [default: the machine's authorities]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub ca_file: Option<PathBuf>,
     /// A client certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "key_file")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "key_file")]
     pub cert_file: Option<PathBuf>,
     /// The key of the client certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "cert_file")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "cert_file")]
     pub key_file: Option<PathBuf>,
     /// The tenant, for Mimir (X-Scope-OrgID)
-    #[arg(long, value_name = "TENANT")]
+    #[arg(long, value_name = "TENANT", help_heading = HEADING)]
     pub tenant: Option<String>,
 }
 

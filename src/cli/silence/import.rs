@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::ask::{self, Silences};
 use super::manifest::{Maker, Skipped, origin};
 use crate::cli::Error;
-use crate::cli::alertmanagers::Access;
+use crate::cli::alertmanagers::{Access, HEADING};
 use crate::cli::commands::check_namespace;
 use crate::cli::options::{self, RuleOptions};
 use crate::yaml;
@@ -19,7 +19,7 @@ use crate::yaml;
 #[derive(Debug, Args)]
 pub struct Import {
     /// URLs of the instances of one Alertmanager, comma-separated
-    #[arg(long, value_name = "URLS", value_delimiter = ',', required = true, help_heading = "Alertmanager")]
+    #[arg(long, value_name = "URLS", value_delimiter = ',', required = true, help_heading = HEADING)]
     pub alertmanager: Vec<String>,
     /// The namespace of the Silences [default: the value of the = matcher on the namespace label]
     #[arg(short, long, value_name = "NAMESPACE")]

@@ -14,7 +14,7 @@ use crate::check::judge::judge;
 use crate::check::report::{self, Format};
 use crate::check::run::{Loaded, Report, Request, judge_all};
 use crate::cli::Error;
-use crate::cli::alertmanagers::Access;
+use crate::cli::alertmanagers::{Access, HEADING};
 use crate::cli::commands::{Surroundings, exit_code};
 use crate::kinds::silence::KIND;
 use crate::kinds::silence::spec::SilenceSpec;
@@ -22,8 +22,12 @@ use crate::model::object::Object;
 use crate::rule::{Facts, Severity, User};
 use crate::upstream::alertmanager::Alert;
 
+/// What `--alertmanager` is here; for `check` it is another Alertmanager to judge for.
+const WHOM: &str = "URLs of the instances of one Alertmanager to ask for firing alerts, comma-separated";
+
 /// Show what Silences would do.
 #[derive(Debug, Args)]
+#[command(mut_arg("alertmanager", |alertmanager| alertmanager.help(WHOM).help_heading(HEADING)))]
 pub struct Preview {
     /// Files or directories with Silences; - is standard input
     #[arg(short = 'f', long = "filename", required = true, num_args = 1.., value_name = "FILE")]

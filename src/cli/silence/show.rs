@@ -6,10 +6,10 @@ use std::io::{Result, Write};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::kinds::silence::preview::{Sending, Trial, sendings};
 use crate::kinds::silence::schedule::Plan;
 use crate::kinds::silence::spec::{Schedule, SilenceSpec};
 use crate::kinds::silence::tenancy::shown;
+use crate::kinds::silence::trial::{Sending, Trial, sendings};
 use crate::kinds::silence::window::{Window, Windows, windows};
 use crate::model::duration::Span;
 use crate::model::object::Object;

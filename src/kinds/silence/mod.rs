@@ -16,13 +16,13 @@ pub mod breadth;
 pub mod codes;
 mod comparison;
 mod defaults;
-pub mod preview;
 mod rules;
 pub mod schedule;
 mod selection;
 pub mod spec;
 pub mod sync;
 pub mod tenancy;
+pub mod trial;
 pub mod window;
 
 use spec::SilenceSpec;

@@ -76,6 +76,9 @@ impl Job<'_> {
         let uid = self.identity.uid.clone();
         let is_recent = self.recall(&known);
         self.list(&known, if is_recent { AWAITED } else { LIST_TTL }).await;
+        if self.seeks(&known) {
+            self.list(&known, Duration::ZERO).await;
+        }
         let (mut news, mut relisted) = (Vec::new(), 0);
         for _ in 0..MOST_STEPS {
             let now = Timestamp::now();
@@ -212,10 +215,17 @@ impl Job<'_> {
         true
     }
 
+    /// Is there a silence to be taken over that the list does not have? It may be younger than the list: another one, made
+    /// beside it, would be the one that stays.
+    fn seeks(&self, known: &Known) -> bool {
+        let untaken = self.identity.adopt.as_deref().filter(|_| self.record.silence_id.is_none());
+        untaken.is_some_and(|id| known.state().snapshot.newest(id).is_none())
+    }
+
     async fn list(&self, known: &Known, oldest: Duration) {
         let Context { settings, view, client, .. } = self.context;
         let finder = Finder { settings, view, client: Some(&client.0) };
-        let ids: Vec<String> = self.record.silence_id.iter().cloned().collect();
+        let ids: Vec<String> = self.record.silence_id.iter().chain(&self.identity.adopt).cloned().collect();
         known.refresh(&self.alertmanager, &finder, oldest, &ids).await;
     }
 
