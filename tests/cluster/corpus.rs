@@ -201,6 +201,7 @@ async fn every_create_case_has_the_same_verdict_on_the_api_server() {
             view,
             clock: Clock::Fixed(case.now),
             uniqueness: Uniqueness::ByClaim,
+            permitted: false,
         }));
         let mut placed = Vec::new();
         for object in &case.context {
