@@ -35,6 +35,23 @@ pub struct Snapshot {
 #[derive(Debug, Default)]
 pub struct Alerts(RwLock<HashMap<Key, Arc<Snapshot>>>);
 
+/// How many silences Alertmanagers hold, ended ones too, as far as this replica has listed them.
+#[derive(Debug, Default)]
+pub struct SilenceCounts(RwLock<HashMap<Key, usize>>);
+
+impl SilenceCounts {
+    /// How many an Alertmanager holds.
+    pub fn of(&self, namespace: &str, name: &str) -> Option<usize> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(&(namespace.to_owned(), name.to_owned())).copied()
+    }
+
+    /// Takes what a list showed.
+    pub fn set(&self, key: Key, count: usize) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, count);
+    }
+}
+
 impl Alerts {
     /// What an Alertmanager said, if that is not too long ago.
     pub fn of(&self, namespace: &str, name: &str, now: Timestamp) -> Option<Arc<Snapshot>> {

@@ -108,6 +108,9 @@ rules! {
     BLANKS = "USHS111" Warning "the value begins or ends with blanks",
         "Blanks count in the comparison and are hard to see.",
         "remove the blanks";
+    NEARLY_FULL = "USHS112" Warning "an Alertmanager holds nearly as many silences as it may",
+        "It refuses more, and ended silences count until it forgets them.",
+        "end silences that nobody needs, or raise maxSilences of the Alertmanager";
     UNREACHABLE = "USHS113" Warning "a selecting Alertmanager listens on its own loopback only",
         "usher cannot reach it, so the silence will not arrive there.",
         "give the Alertmanager the annotation usher.dev/alertmanager-url or usher.dev/alertmanager-port";

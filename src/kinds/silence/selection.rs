@@ -51,12 +51,29 @@ pub(super) fn check_selection(
             out.warn(&codes::UNREACHABLE, FieldPath::of(&["metadata", "labels"]), message);
         }
     }
+    for selecting in &selection.selecting {
+        check_room(selecting, facts, out);
+    }
     if let Some(index) = has_own
         && selection.all_enforce()
         && silence.metadata.annotation(names::INJECTED_MATCHERS).is_none()
     {
         let path = FieldPath::spec("matchers").index(index);
         out.warn(&codes::OWN_NAMESPACE, path, "every selecting Alertmanager adds this matcher anyway");
+    }
+}
+
+/// Nine tenths of what an Alertmanager may hold is worth a word.
+fn check_room(selecting: &Selecting, facts: &Facts<'_>, out: &mut Findings) {
+    let (metadata, spec) = (&selecting.alertmanager.metadata, &selecting.alertmanager.spec);
+    let argument = spec.additional_args.iter().find(|argument| argument.name == "silences.max-silences");
+    let limit = argument.and_then(|argument| argument.value.parse::<usize>().ok());
+    let field = || spec.limits.as_ref()?.max_silences.and_then(|most| usize::try_from(most).ok());
+    let Some(most) = limit.or_else(field).filter(|most| *most > 0) else { return };
+    let Some(count) = facts.view.silence_counts.of(&metadata.namespace, &metadata.name) else { return };
+    if count * 10 >= most * 9 {
+        let message = format!("{} holds {count} of at most {most} silences", selecting.name());
+        out.warn(&codes::NEARLY_FULL, FieldPath::of(&["spec"]), message);
     }
 }
 

@@ -188,6 +188,29 @@ async fn case_03_16_45_a_dry_run_tells_what_would_be_muted() {
     running.stop().await;
 }
 
+/// Section 5.5: an Alertmanager that is nearly full is told of, before it refuses.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_alertmanager_that_is_nearly_full_is_told_of() {
+    let (cluster, _turn) = cluster().await;
+    let options = Members { max_silences: Some(2), ..Members::default() };
+    let members = Alertmanagers::start(Release::New, 1, options).await;
+    let running = door(cluster, &members, "OnNamespace").await;
+    bind(cluster, "main", &members, json!({"limits": {"maxSilences": 2}}));
+    for name in ["one", "two"] {
+        apply(cluster, &silence("frontend", name, json!([{"name": "alertname", "value": name}])));
+    }
+    until(20, "two are there", || async { members.live(0).await.len() == 2 }).await;
+    let third = silence("frontend", "three", json!([{"name": "alertname", "value": "three"}])).to_string();
+    until(20, "told", || async {
+        let (ok, _, told) = cluster.kubectl(&["apply", "--dry-run=server", "-f", "-"], Some(&third));
+        ok && told.contains("USHS112")
+    })
+    .await;
+    install::no_webhooks(cluster);
+    clean(cluster);
+    running.stop().await;
+}
+
 /// Case 43: the proposal's own objects.
 #[tokio::test(flavor = "multi_thread")]
 async fn case_43_the_objects_of_the_proposal() {

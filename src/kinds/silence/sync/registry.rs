@@ -275,6 +275,9 @@ impl Known {
         let asked = futures::future::join_all(members.into_iter().map(|member| ask(member, ids))).await;
         let (snapshot, members, trouble) = put_together(asked, missing);
 
+        let metadata = &alertmanager.metadata;
+        let key = (metadata.namespace.clone(), metadata.name.clone());
+        finder.view.silence_counts.set(key, snapshot.ids().count());
         let mut state = self.state();
         state.snapshot = snapshot;
         state.members = members;
