@@ -4,6 +4,7 @@ pub mod cel;
 pub mod condition;
 pub mod duration;
 pub mod loki;
+pub mod naming;
 pub mod object;
 pub mod secret_text;
 pub mod selector;
