@@ -210,3 +210,12 @@ fn urls_like_go() {
     assert!((20..=80).contains(&share), "{share}% are valid");
     crate::oracle::agreed("URL, derived and spoilt", "Go 1.26", texts.len(), accepted);
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_decided(text in proptest::prelude::any::<String>()) {
+        if let Err(fault) = url::parse(&text) {
+            assert!(text.get(fault.span).is_some());
+        }
+    }
+}

@@ -17,6 +17,7 @@ mod relabel;
 mod rules;
 pub mod spec;
 mod target;
+mod urls;
 
 use spec::RulerConfigSpec;
 
