@@ -6,9 +6,10 @@ use super::spec::{
     AlertManagerClient, AlertManagerSpec, RemoteWriteAuthorization, RemoteWriteClient, RemoteWriteQueue,
     RemoteWriteSpec, RulerConfigSpec,
 };
-use super::urls::{check_endpoint, check_url};
+use super::urls::{check_endpoint, check_url, rests_on};
 use crate::lang::{duration, names};
 use crate::model::loki::PrometheusDuration;
+use crate::model::secret_text::SecretText;
 use crate::rule::{FieldPath, Findings, quoted};
 
 /// Headers that Loki sets itself; with one of them it does not start (and drops the first).
@@ -66,16 +67,14 @@ pub(super) fn check(spec: &RulerConfigSpec, out: &mut Findings) {
 
 /// Loki has no such keys for single tenants, and reads them strictly.
 fn check_override(alertmanager: &AlertManagerSpec, path: &FieldPath, out: &mut Findings) {
-    let fields = [
-        ("externalUrl", alertmanager.external_url.is_some()),
-        ("externalLabels", alertmanager.external_labels.is_some()),
-    ];
-    let mut deny = |path: FieldPath, field: &str| {
-        let message = format!("{field} cannot be set for a single tenant");
-        out.deny(&codes::OVERRIDE_FIELD, path, message).value(field);
-    };
-    for (field, _) in fields.into_iter().filter(|(_, is_set)| *is_set) {
-        deny(path.field(field), field);
+    let message = |field: &str| format!("{field} cannot be set for a single tenant");
+    if let Some(url) = &alertmanager.external_url {
+        let path = path.field("externalUrl");
+        rests_on(url, out.deny(&codes::OVERRIDE_FIELD, path, message("externalUrl")));
+    }
+    if let Some(labels) = &alertmanager.external_labels {
+        let path = path.field("externalLabels");
+        out.deny(&codes::OVERRIDE_FIELD, path, message("externalLabels")).value(format!("{labels:?}"));
     }
     let Some(queue) = &alertmanager.notification_queue else { return };
     // The schema fills in the defaults, which are never sent.
@@ -87,7 +86,8 @@ fn check_override(alertmanager: &AlertManagerSpec, path: &FieldPath, out: &mut F
         if let Some(text) = text
             && duration::prometheus(&text.0) != duration::prometheus(default)
         {
-            deny(path.field("notificationQueue").field(field), field);
+            let path = path.field("notificationQueue").field(field);
+            out.deny(&codes::OVERRIDE_FIELD, path, message(field)).value(text.0.as_str());
         }
     }
 }
@@ -139,17 +139,24 @@ fn check_alertmanager(alertmanager: &AlertManagerSpec, path: &FieldPath, out: &m
 fn check_client(client: &AlertManagerClient, path: &FieldPath, out: &mut Findings) {
     if let Some(header) = &client.header_auth {
         let path = path.field("headerAuth");
-        if header.credentials.is_some() && header.credentials_file.is_some() {
+        if let (Some(credentials), Some(file)) = (&header.credentials, &header.credentials_file) {
             for field in ["credentials", "credentialsFile"] {
                 let message = "credentials and credentialsFile cannot be used at the same time";
-                out.deny(&codes::TWO_CREDENTIALS, path.field(field), message);
+                out.deny(&codes::TWO_CREDENTIALS, path.field(field), message)
+                    .secret_value((credentials.expose(), file));
             }
         }
         if header.credentials.is_some() {
             out.warn(&codes::INLINE_SECRET, path.field("credentials"), codes::INLINE_SECRET.title);
         }
-        if client.basic_auth.is_some() {
-            out.deny(&codes::TWO_AUTHS, path, codes::TWO_AUTHS.title);
+        if let Some(basic) = &client.basic_auth {
+            let expose = |secret: &Option<SecretText>| secret.as_ref().map(|text| text.expose().to_owned());
+            let header = (&header.r#type, expose(&header.credentials), &header.credentials_file);
+            out.deny(&codes::TWO_AUTHS, path, codes::TWO_AUTHS.title).secret_value((
+                header,
+                &basic.username,
+                expose(&basic.password),
+            ));
         }
     }
     if client.basic_auth.as_ref().is_some_and(|basic| basic.password.is_some()) {
@@ -163,7 +170,8 @@ fn check_client(client: &AlertManagerClient, path: &FieldPath, out: &mut Finding
             (false, true) => "certPath",
             _ => return,
         };
-        out.deny(&codes::HALF_PAIR, path.field("tls").field(missing), format!("{missing} is missing"));
+        out.deny(&codes::HALF_PAIR, path.field("tls").field(missing), format!("{missing} is missing"))
+            .value(format!("{:?} {:?}", tls.cert_path, tls.key_path));
     }
 }
 
@@ -200,7 +208,13 @@ fn check_receiver(client: &RemoteWriteClient, path: &FieldPath, out: &mut Findin
             continue;
         };
         let message = format!("{} {problem}", quoted(name));
-        out.deny(&codes::HEADER, path.field("additionalHeaders").key(name), message).value(name.as_str());
+        let finding = out.deny(&codes::HEADER, path.field("additionalHeaders").key(name), message);
+        // What a header says may be a secret.
+        if value.contains(['\r', '\n']) {
+            finding.secret_value(value)
+        } else {
+            finding.value(name.as_str())
+        };
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! A URL may hold a password: nothing that looks as if it did is shown, whatever else is wrong with it.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use super::codes;
 use crate::lang::{Fault, url};
 use crate::rule::{FieldPath, Finding, Findings, Rule, quoted};
@@ -66,11 +64,9 @@ fn shown(url: &str) -> String {
 }
 
 /// An update keeps the finding only with the same URL; one that is a secret is remembered by its hash.
-fn rests_on(url: &str, finding: &mut Finding) {
+pub(super) fn rests_on(url: &str, finding: &mut Finding) {
     if may_hold_password(url) {
-        let mut hasher = DefaultHasher::new();
-        url.hash(&mut hasher);
-        finding.value(format!("{:016x}", hasher.finish()));
+        finding.secret_value(url);
     } else {
         finding.value(url);
     }
