@@ -156,7 +156,7 @@ pub(super) fn run(cli: Cli) -> Result<ExitCode, Error> {
 }
 
 fn request(input: Input) -> Result<check_run::Request, Error> {
-    if !crate::schema::metadata::is_label(&input.namespace) {
+    if !crate::model::naming::is_label(&input.namespace) {
         return Err(Error::Usage(format!(
             "--namespace: {:?} is not the name of a namespace",
             input.namespace

@@ -7,6 +7,7 @@ mod manifests;
 pub mod options;
 mod release;
 mod serve;
+mod targets;
 
 use std::process::ExitCode;
 

@@ -23,6 +23,7 @@ pub mod alerting_rule;
 pub mod contact;
 pub mod kms_health;
 pub mod loki;
+pub mod loki_stack;
 pub mod maintenance_window;
 pub mod monitor;
 pub mod monitor_group;
@@ -41,6 +42,7 @@ pub static TABLE: &[&KindInfo] = &[
     &alerting_rule::KIND,
     &recording_rule::KIND,
     &ruler_config::KIND,
+    &loki_stack::KIND,
     &account::KIND,
     &contact::KIND,
     &monitor::KIND,
