@@ -133,7 +133,7 @@ pub(super) fn named(urls: Vec<String>, access: Access) -> Result<Arc<StaticTarge
 fn target(described: Target, own_namespace: &str, setting: &'static str) -> Result<Arc<StaticTarget>, Error> {
     let fail = |message: String| Error::Value { name: setting, message };
     let name = described.name;
-    if !crate::schema::metadata::is_label(&name) {
+    if !crate::model::naming::is_label(&name) {
         return Err(fail(format!("a target needs a name of letters, digits and dashes, not {name:?}")));
     }
     if described.urls.is_empty() {
@@ -144,7 +144,7 @@ fn target(described: Target, own_namespace: &str, setting: &'static str) -> Resu
     };
     let urls = described.urls.iter().enumerate().map(url).collect::<Result<Vec<_>, Error>>()?;
     let namespace = described.namespace.unwrap_or_else(|| own_namespace.to_owned());
-    if !crate::schema::metadata::is_label(&namespace) {
+    if !crate::model::naming::is_label(&namespace) {
         return Err(fail(format!("{name}: {namespace:?} is not the name of a namespace")));
     }
     let strategy = described.matcher_strategy.unwrap_or_default();

@@ -189,7 +189,7 @@ impl Surroundings {
 
 /// What `--namespace` may be.
 pub(super) fn check_namespace(namespace: &str) -> Result<(), Error> {
-    if crate::schema::metadata::is_label(namespace) {
+    if crate::model::naming::is_label(namespace) {
         return Ok(());
     }
     Err(Error::Usage(format!("--namespace: {namespace:?} is not the name of a namespace")))

@@ -8,6 +8,7 @@ pub mod options;
 mod release;
 mod serve;
 mod silence;
+mod targets;
 
 use std::process::ExitCode;
 

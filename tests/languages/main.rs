@@ -24,3 +24,4 @@ mod template_mutations;
 mod template_soundness;
 mod template_texts;
 mod template_words;
+mod url;

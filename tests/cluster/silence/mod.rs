@@ -15,6 +15,7 @@ use crate::support::cluster::Cluster;
 use crate::support::install;
 use crate::support::replica::{Options, replica};
 
+mod admission;
 mod reconcile;
 
 /// Settings with short times: everything that waits for minutes in production waits for seconds here.

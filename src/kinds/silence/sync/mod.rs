@@ -5,6 +5,7 @@
 //! from what an earlier step intended, so that a crash between any two of them costs nothing but time. [`binding`] tells
 //! what came of it.
 
+pub mod alerts;
 pub mod binding;
 pub mod content;
 pub mod outcome;

@@ -26,6 +26,8 @@ use crate::view::records::Alertmanager;
 
 /// A list is good for so long, unless somebody waits for something to appear in it.
 pub const LIST_TTL: Duration = Duration::from_secs(10);
+/// The number of muted alerts is no reason to write more often.
+const ALERTS_EVERY: Duration = Duration::from_mins(5);
 /// So many failures in a row open the circuit.
 const FAILURES: u32 = 3;
 /// How often an instance with an open circuit is asked for its status.
@@ -40,6 +42,8 @@ pub struct Registry {
     known: Mutex<HashMap<Key, Arc<Known>>>,
     /// The phase of each object, by uid.
     phases: Mutex<HashMap<String, Phase>>,
+    /// When the number of muted alerts was last told, by uid.
+    alerts_told: Mutex<HashMap<String, Instant>>,
 }
 
 impl Registry {
@@ -52,12 +56,25 @@ impl Registry {
         };
         let gauge =
             |phase: Phase| metrics.silence.phases.get_or_create_owned(&PhaseLabel { phase: phase.as_str() });
+        if phase.is_none() {
+            self.alerts_told.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
+        }
         if let Some(before) = before {
             gauge(before).dec();
         }
         if let Some(phase) = phase {
             gauge(phase).inc();
         }
+    }
+
+    /// May the status of an object change for the number of muted alerts alone?
+    pub fn may_tell_alerts(&self, uid: &str) -> bool {
+        let mut told = self.alerts_told.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = told.get(uid).is_none_or(|at| at.elapsed() >= ALERTS_EVERY);
+        if may {
+            told.insert(uid.to_owned(), Instant::now());
+        }
+        may
     }
 
     /// One of them.
@@ -258,6 +275,9 @@ impl Known {
         let asked = futures::future::join_all(members.into_iter().map(|member| ask(member, ids))).await;
         let (snapshot, members, trouble) = put_together(asked, missing);
 
+        let metadata = &alertmanager.metadata;
+        let key = (metadata.namespace.clone(), metadata.name.clone());
+        finder.view.silence_counts.set(key, snapshot.ids().count());
         let mut state = self.state();
         state.snapshot = snapshot;
         state.members = members;

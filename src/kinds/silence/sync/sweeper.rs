@@ -18,8 +18,9 @@ use crate::reconcile::backoff::jittered;
 use crate::reconcile::guard::facts;
 use crate::reconcile::{Context, driver};
 use crate::rule::User;
+use crate::settings::Settings;
 use crate::view::records::{Alertmanager, by_uid};
-use crate::view::{Feed as _, Standing};
+use crate::view::{Feed as _, Standing, View};
 
 /// Runs until the future is dropped, or until Silences cannot be watched any more.
 pub fn run(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -40,7 +41,7 @@ async fn sweep_for_ever(context: Arc<Context>) {
             continue;
         }
         let Some(cluster) = cluster_id(&context) else { continue };
-        let all = alertmanagers(&context);
+        let all = alertmanagers(&context.settings, &context.view);
         context.silences.retain(|key| all.iter().any(|alertmanager| is(alertmanager, key)));
         for alertmanager in all {
             sweep(&alertmanager, &cluster, &context).await;
@@ -48,9 +49,10 @@ async fn sweep_for_ever(context: Arc<Context>) {
     }
 }
 
-fn alertmanagers(context: &Context) -> Vec<Arc<Alertmanager>> {
-    let targets = context.settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
-    targets.chain(context.view.alertmanagers.all().into_iter().flatten()).collect()
+/// All Alertmanagers that are known: static ones and those of the cluster.
+pub(super) fn alertmanagers(settings: &Settings, view: &View) -> Vec<Arc<Alertmanager>> {
+    let targets = settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
+    targets.chain(view.alertmanagers.all().into_iter().flatten()).collect()
 }
 
 async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
