@@ -17,6 +17,7 @@ mod promql_mistakes;
 mod promql_pieces;
 mod promql_words;
 mod re2;
+mod re2_hostile;
 mod template;
 mod template_complaints;
 mod template_defects;
