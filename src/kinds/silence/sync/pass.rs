@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
 use super::outcome::{Outcome, Reason};
@@ -24,6 +24,8 @@ use crate::view::records::Alertmanager;
 const MOST_STEPS: usize = 64;
 /// How old a list may be while somebody waits for a silence to appear everywhere.
 const AWAITED: Duration = Duration::from_millis(1500);
+/// Before this nobody else has heard of a write, and a list would not tell.
+const UNHEARD: SignedDuration = SignedDuration::from_millis(500);
 /// What an Alertmanager refused is sent again after so long at the latest.
 const REFUSED_FOR: Duration = Duration::from_mins(30);
 
@@ -74,8 +76,9 @@ impl Job<'_> {
         let metadata = &self.alertmanager.metadata;
         let known = self.context.silences.get(&metadata.namespace, &metadata.name);
         let uid = self.identity.uid.clone();
-        let is_recent = self.recall(&known);
-        self.list(&known, if is_recent { AWAITED } else { LIST_TTL }).await;
+        let is_awaited = self.recall(&known)
+            && self.record.written_at.is_some_and(|at| Timestamp::now().duration_since(at) > UNHEARD);
+        self.list(&known, if is_awaited { AWAITED } else { LIST_TTL }).await;
         if self.seeks(&known) {
             self.list(&known, Duration::ZERO).await;
         }
@@ -98,7 +101,12 @@ impl Job<'_> {
                 Step::Nothing(outcome) => {
                     let state = known.state();
                     let trouble = state.trouble.clone().filter(|_| outcome.reason >= Reason::PartiallySynced);
-                    let age = self.record.written_at.map(|at| now.duration_since(at).as_secs());
+                    // What counts is when the lists were begun: later ones may tell more.
+                    let listed =
+                        SignedDuration::try_from(state.age()).ok().and_then(|age| now.checked_sub(age).ok());
+                    let age = listed
+                        .zip(self.record.written_at)
+                        .map(|(at, since)| at.duration_since(since).as_secs());
                     let reachable =
                         state.snapshot.instances().iter().filter(|one| one.is_reachable()).count();
                     let unsettled = state.records.contains_key(&uid)

@@ -28,6 +28,8 @@ use crate::view::records::Alertmanager;
 pub const LIST_TTL: Duration = Duration::from_secs(10);
 /// The number of muted alerts is no reason to write more often.
 const ALERTS_EVERY: Duration = Duration::from_mins(5);
+/// A list of thousands takes its time: no more than this part of it is spent on listing while somebody waits.
+const LISTING_SHARE: u32 = 8;
 /// So many failures in a row open the circuit.
 const FAILURES: u32 = 3;
 /// How often an instance with an open circuit is asked for its status.
@@ -107,6 +109,8 @@ pub struct State {
     pub snapshot: Snapshot,
     /// When the lists were begun.
     listed: Option<Instant>,
+    /// How long they took.
+    took: Duration,
     /// What was written since, to be folded into lists that were begun before.
     writes: Vec<(Instant, Write)>,
     /// What was written for objects whose status does not say so yet, and for which generation, by uid.
@@ -200,6 +204,11 @@ impl State {
         Some((member.api.as_ref().ok()?.clone(), member.place.name.clone()))
     }
 
+    /// How old the lists are.
+    pub fn age(&self) -> Duration {
+        self.listed.map_or(Duration::MAX, |listed| listed.elapsed())
+    }
+
     /// The names of the instances.
     pub fn names(&self) -> Vec<&str> {
         self.members.iter().map(|member| member.place.name.as_str()).collect()
@@ -230,7 +239,7 @@ impl Known {
     }
 
     /// Lists the instances, unless somebody did so a short while ago. `ids` are asked for one by one where an instance
-    /// cannot list.
+    /// cannot list. Who wants a list that is newer than usual, but not one of now, does not wait for another who lists.
     pub async fn refresh(
         &self,
         alertmanager: &Alertmanager,
@@ -238,11 +247,18 @@ impl Known {
         oldest: Duration,
         ids: &[String],
     ) {
-        let fresh = |state: &State| state.listed.is_some_and(|listed| listed.elapsed() <= oldest);
+        let fresh = |state: &State| {
+            let least = state.took.saturating_mul(LISTING_SHARE).min(LIST_TTL);
+            state.age() <= if oldest.is_zero() { oldest } else { oldest.max(least) }
+        };
         if fresh(&self.state()) {
             return;
         }
-        let _listing = self.listing.lock().await;
+        let _listing = match self.listing.try_lock() {
+            Ok(listing) => listing,
+            Err(_) if !oldest.is_zero() && oldest < LIST_TTL && self.state().age() <= LIST_TTL => return,
+            Err(_) => self.listing.lock().await,
+        };
         if fresh(&self.state()) {
             return;
         }
@@ -284,6 +300,7 @@ impl Known {
         state.unreachable = None;
         state.trouble = trouble;
         state.listed = Some(began);
+        state.took = began.elapsed();
         state.settle(&target, began);
     }
 }
