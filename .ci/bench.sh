@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures usher beside a bare echo server in one run and writes docs/benchmarks.md. SECONDS_EACH=4 sets the time of each
-# row. Instruction counts need valgrind; without it the table says so.
+# row, PART=silences measures that section alone, ROUNDS=2 how often. Instruction counts need valgrind; without it the
+# table says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/usher/target}

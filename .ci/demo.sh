@@ -8,7 +8,8 @@ cargo build --locked --bin usher
 # The first result, while kube-apiserver may still have to be built (about 6 minutes, once).
 echo "== the offline door: usher check examples (examples/bad is meant to fail)"
 "$CARGO_TARGET_DIR/debug/usher" check examples || [ $? -eq 1 ]
-echo "== building the demo and, if it is missing, the real API server"
+echo "== building the demo and, if they are missing, the real API server and Alertmanagers"
 cargo build --locked --example demo
 tests/peers/build.sh cluster >/dev/null
+tests/peers/build.sh alertmanagers >/dev/null
 exec "$CARGO_TARGET_DIR/debug/examples/demo"

@@ -18,6 +18,8 @@ use parts::process::Watched;
 use parts::{echo, load, reviews};
 
 const CONNECTIONS: usize = 32;
+const SILENCES: &str = "## Silences in Alertmanagers";
+const AT_REST: &str = "## At rest";
 
 fn seconds() -> u64 {
     std::env::var("SECONDS_EACH").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
@@ -113,8 +115,13 @@ fn main() {
         return reviews::run(&arguments[at + 1], arguments[at + 2].parse().unwrap());
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
+    match std::env::var("PART").as_deref() {
+        Ok("silences") => return replace(SILENCES, &parts::silences::table(&runtime)),
+        Ok(part) if !part.is_empty() => panic!("no part {part:?} can be measured alone"),
+        _ => {}
+    }
     let mut report = String::from(
-        "# Benchmarks\n\nWritten by `make bench`; everything below is from one run on one machine.\n",
+        "# Benchmarks\n\nWritten by `make bench`; each section is from one run on one machine.\n",
     );
     report += &format!(
         "{} cores, {CONNECTIONS} keep-alive connections, {} s each, load generator on the same cores, review of {} bytes.\n",
@@ -158,6 +165,7 @@ fn main() {
     drop((echo, usher));
     let languages = parts::languages::table();
     let (rules, rule_checks) = parts::rules::table(&runtime);
+    let silences = parts::silences::table(&runtime);
 
     report += "\n## Without a socket\n\nDecode, rules, encode; instructions counted by valgrind, so the same on every run.\n\n";
     report += &reviews::table();
@@ -165,7 +173,8 @@ fn main() {
     report += &languages;
     report += "\n## Rules\n\n";
     report += &rules;
-    report += "\n## At rest\n\n";
+    report += &format!("\n{SILENCES}\n\n{silences}");
+    report += &format!("\n{AT_REST}\n\n");
     report += &at_rest();
     report += "\n## usher check\n\n";
     report += &parts::check::table(env!("CARGO_BIN_EXE_usher"));
@@ -181,6 +190,18 @@ fn main() {
     for (name, ratio, _, most) in checks {
         assert!(ratio <= most, "{name} costs {ratio:.2} times the echo, more than {most}");
     }
+}
+
+/// Puts one section into the report of an earlier run, before those that follow the rules.
+fn replace(heading: &str, text: &str) {
+    let file = support::root().join("docs/benchmarks.md");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let at = before.find(&format!("{heading}\n")).or_else(|| before.find(AT_REST)).unwrap();
+    let rest = if before[at..].starts_with(heading) { at + heading.len() } else { at };
+    let end = before[rest..].find("## ").map_or(before.len(), |next| rest + next);
+    let section = format!("{heading}\n\n{text}\n");
+    println!("{section}");
+    std::fs::write(file, format!("{}{section}{}", &before[..at], &before[end..])).unwrap();
 }
 
 /// Memory of an idle server, and the time until it says where it listens, the best of five.

@@ -224,6 +224,55 @@ pub struct LokiSettings {
     pub tenancy_mode: TenancyMode,
     /// The log label that carries the namespace; empty when the mode is off.
     pub tenancy_label: String,
+    /// The Lokis that no LokiStack describes.
+    pub targets: Vec<LokiTarget>,
+}
+
+/// A Loki that no LokiStack describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LokiTarget {
+    /// Its name; a RulerConfig of the same name and namespace belongs to it.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// How rules reach it.
+    pub delivery: RuleDelivery,
+    /// Which rules it evaluates; absent selects nothing.
+    pub selector: Option<LabelSelector>,
+    /// Of which namespaces; its own one is always among them.
+    pub namespace_selector: Option<LabelSelector>,
+    /// Its tenants; empty means any.
+    pub tenants: Vec<String>,
+}
+
+/// How rules reach a Loki.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RuleDelivery {
+    /// As files in ConfigMaps.
+    ConfigMap {
+        /// How the files are laid out.
+        layout: RuleLayout,
+        /// Where the ruler finds the files of its configuration.
+        config_mount: String,
+    },
+    /// Through the ruler's own API.
+    RulerApi {
+        /// Where it is.
+        url: String,
+        /// The Secret in the target's namespace that opens it.
+        auth_secret: Option<String>,
+    },
+}
+
+/// How rule files are laid out in ConfigMaps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RuleLayout {
+    /// One family of ConfigMaps, whose items a volume lists.
+    #[default]
+    Items,
+    /// A family for each tenant.
+    PerTenant,
 }
 
 /// What an expression gets that parses but fails at every evaluation.

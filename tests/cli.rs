@@ -456,3 +456,46 @@ fn output_that_nobody_reads_to_the_end_is_no_failure_of_ours() {
     let output = Command::new("bash").args(["-c", &line]).current_dir(directory.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "the verdict stays");
 }
+
+const RULER: &str = "apiVersion: loki.grafana.com/v1\nkind: RulerConfig\nmetadata: {name: loki, namespace: shop}\nspec:\n  alertmanager:\n    endpoints: [\"ftp://bob:hunter2@am\"]\n    client:\n      headerAuth:\n        credentials: hunter2\n        credentialsFile: /run/token\n      basicAuth: {username: bob, password: hunter2}\n";
+
+/// The line is shown, the secret is not; whatever the output.
+#[test]
+fn a_secret_is_masked_in_every_output() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), "ruler.yaml", RULER);
+    for form in ["text", "github", "json", "sarif"] {
+        let output = usher(&["check", "-o", form, "ruler.yaml"], "", directory.path());
+        let shown = out(&output);
+        assert!(
+            shown.contains("USHG001") && shown.contains("USHG003") && shown.contains("USHG101"),
+            "{shown}"
+        );
+        assert!(!shown.contains("hunter2"), "{form}: {shown}");
+        if form == "text" {
+            assert!(
+                shown.contains("credentials: *******\n") && shown.contains("password: *******}"),
+                "{shown}"
+            );
+            assert!(shown.contains("ftp://bob:*******@am"), "{shown}");
+        }
+    }
+}
+
+/// What a file holds is shown by the terminal and never obeyed, whether it is written or escaped there.
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let directory = tempfile::tempdir().unwrap();
+    let keyed = BAD.replace("spec:\n", "spec:\n  \"\\e[31mkey\\u009b\": 1\n");
+    let raw = BAD.replace("spec:\n", "spec:\n  key\u{1b}[31m: 1\n");
+    let late = BAD.replace("Up", "\u{9b}Up\u{202e}");
+    write(directory.path(), "keyed.yaml", &keyed);
+    write(directory.path(), "raw\u{1b}[1m.yaml", &raw);
+    write(directory.path(), "late.yaml", &late);
+    for form in ["text", "github"] {
+        let output = usher(&["check", "--color", "never", "-o", form, "."], "", directory.path());
+        let shown = out(&output);
+        let wild = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(shown.contains("\\u{1b}") && !shown.contains(wild), "{form}: {shown:?}");
+    }
+}

@@ -24,6 +24,7 @@ fn door(case: &Case) -> Door {
         view: Arc::new(view),
         clock: Clock::Fixed(case.now),
         uniqueness: Uniqueness::ByView,
+        permitted: false,
     }
 }
 
@@ -221,7 +222,9 @@ fn every_rule_has_a_case_for_both_verdicts() {
         }
     }
     let mut missing = Vec::new();
-    for rule in TABLE.iter().flat_map(|kind| kind.rules()) {
+    // These rest on what Alertmanagers say, which no file holds: tests/cluster/silence/admission.rs shows them.
+    let elsewhere = ["USHS112", "USHS122", "USHS123"];
+    for rule in TABLE.iter().flat_map(|kind| kind.rules()).filter(|rule| !elsewhere.contains(&rule.code)) {
         if !found.contains(rule.code) {
             missing.push(format!("{} is found by no case", rule.code));
         }

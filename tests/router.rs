@@ -32,6 +32,7 @@ fn server(in_flight: usize) -> Server {
     let shared = Shared {
         door: Arc::new(ArcSwap::from_pointee(door)),
         claims: None,
+        permissions: None,
         limits: Limits::new(in_flight),
         metrics: Arc::clone(&metrics),
         stopping: Arc::default(),

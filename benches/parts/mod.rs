@@ -5,3 +5,5 @@ pub mod load;
 pub mod process;
 pub mod reviews;
 pub mod rules;
+pub mod silence_peer;
+pub mod silences;

@@ -5,12 +5,10 @@ use std::io::{Result, Write};
 use similar::TextDiff;
 
 use super::judge::judge;
-use super::run::{Request, load_all};
+use super::run::{Loaded, Request};
 use crate::files;
 use crate::kinds;
-use crate::rule::{Facts, Operation, Uniqueness, User};
-use crate::view::View;
-use crate::view::files::{fill, mark_as_existing};
+use crate::rule::{Facts, User};
 use crate::yaml;
 
 /// Writes a unified diff for every object that the mutating door would change, and says how many there are. Gives the
@@ -19,25 +17,9 @@ use crate::yaml;
 /// # Errors
 /// When the output cannot be written.
 pub fn run(request: &Request, out: &mut impl Write) -> Result<(Vec<files::Error>, bool)> {
-    let (own, mut unreadable) = load_all(&request.paths);
-    let (context, problems) = load_all(&request.context);
-    unreadable.extend(problems);
-    let view = View::default();
-    let existing =
-        context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value));
-    let judged = own.iter().flat_map(|file| &file.objects).map(|object| object.value.clone());
-    fill(&view, existing.chain(judged).collect(), &request.namespace);
-    let nobody = User::default();
-    let facts = Facts {
-        operation: Operation::Create,
-        user: &nobody,
-        now: request.now,
-        settings: &request.settings,
-        view: &view,
-        uniqueness: Uniqueness::ByView,
-    };
-    write_all(&own, request, &facts, out)?;
-    Ok((unreadable, own.iter().all(|file| file.syntax.is_empty())))
+    let Loaded { files, view, unreadable } = request.load();
+    write_all(&files, request, &request.facts(&view, &User::default()), out)?;
+    Ok((unreadable, files.iter().all(|file| file.syntax.is_empty())))
 }
 
 fn write_all(

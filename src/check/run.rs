@@ -87,31 +87,58 @@ impl Report {
     }
 }
 
+/// Everything that was read.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// What is to be judged.
+    pub(crate) files: Vec<File>,
+    /// That, and what exists already.
+    pub(crate) view: View,
+    /// Paths that could not be read.
+    pub(crate) unreadable: Vec<files::Error>,
+}
+
+impl Request {
+    /// Reads the files and what exists already.
+    pub(crate) fn load(&self) -> Loaded {
+        let (files, mut unreadable) = load_all(&self.paths);
+        let (context, problems) = load_all(&self.context);
+        unreadable.extend(problems);
+        let view = View::default();
+        let existing =
+            context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value));
+        let own = files.iter().flat_map(|file| &file.objects).map(|object| object.value.clone());
+        fill(&view, existing.chain(own).collect(), &self.namespace);
+        Loaded { files, view, unreadable }
+    }
+
+    /// What a judgement rests on.
+    pub(crate) fn facts<'a>(&'a self, view: &'a View, user: &'a User) -> Facts<'a> {
+        Facts {
+            operation: Operation::Create,
+            user,
+            now: self.now,
+            settings: &self.settings,
+            view,
+            uniqueness: Uniqueness::ByView,
+        }
+    }
+}
+
 /// Runs a check.
 pub fn run(request: &Request) -> Report {
-    let (files, mut unreadable) = load_all(&request.paths);
-    let (context, problems) = load_all(&request.context);
-    unreadable.extend(problems);
-    let view = View::default();
-    let existing: Vec<_> =
-        context.iter().flat_map(|file| &file.objects).map(|object| mark_as_existing(&object.value)).collect();
-    let own = files.iter().flat_map(|file| &file.objects).map(|object| object.value.clone());
-    fill(&view, existing.into_iter().chain(own).collect(), &request.namespace);
-
-    let progress = Progress::new("checking", files.iter().map(|file| file.objects.len()).sum());
+    let Loaded { files, view, unreadable } = request.load();
     let nobody = User::default();
-    let facts = Facts {
-        operation: Operation::Create,
-        user: &nobody,
-        now: request.now,
-        settings: &request.settings,
-        view: &view,
-        uniqueness: Uniqueness::ByView,
-    };
+    Report { unreadable, ..judge_all(files, request, &request.facts(&view, &nobody)) }
+}
+
+/// Judges what was read.
+pub(crate) fn judge_all(files: Vec<File>, request: &Request, facts: &Facts<'_>) -> Report {
+    let progress = Progress::new("checking", files.iter().map(|file| file.objects.len()).sum());
     let judged: Vec<Judged> = files
         .par_iter()
         .enumerate()
-        .map(|(position, file)| judge_file(position, file, request, &facts, &progress))
+        .map(|(position, file)| judge_file(position, file, request, facts, &progress))
         .collect();
     progress.finish();
 
@@ -124,12 +151,11 @@ pub fn run(request: &Request) -> Report {
     }
     report.schema_only = TABLE.iter().map(|kind| kind.kind).filter(|kind| met.contains(kind)).collect();
     report.files = files;
-    report.unreadable = unreadable;
     report
 }
 
 /// Reads everything that can be read below the paths.
-pub(super) fn load_all(paths: &[PathBuf]) -> (Vec<File>, Vec<files::Error>) {
+fn load_all(paths: &[PathBuf]) -> (Vec<File>, Vec<files::Error>) {
     let found = files::find(paths);
     let progress = Progress::new("reading", found.places.len());
     let loaded: Vec<Result<File, files::Error>> = found

@@ -55,6 +55,8 @@ struct Authentication {
 const DEFAULT: &str = "default";
 const STRATEGIES: [&str; 3] = ["OnNamespace", "OnNamespaceExceptForAlertmanagerNamespace", "None"];
 const SECTION: &str = "silence.alertmanagers";
+/// Where the help shows how a person reaches an Alertmanager.
+pub(super) const HEADING: &str = "Alertmanager";
 
 /// The static targets: the short form first, then those of the file.
 ///
@@ -91,10 +93,47 @@ pub(super) fn targets(
     Ok(targets)
 }
 
+/// How a person reaches an Alertmanager: flags of the commands that ask one themselves.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Access {
+    /// A file with a bearer token
+    #[arg(long, value_name = "FILE", help_heading = HEADING, conflicts_with_all = ["username_file", "cert_file"])]
+    pub token_file: Option<PathBuf>,
+    /// A file with a user name
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "password_file", conflicts_with = "cert_file")]
+    pub username_file: Option<PathBuf>,
+    /// A file with the user's password
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "username_file")]
+    pub password_file: Option<PathBuf>,
+    /// The CA of its certificate (PEM) [default: the machine's authorities]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    pub ca_file: Option<PathBuf>,
+    /// A client certificate (PEM)
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "key_file")]
+    pub cert_file: Option<PathBuf>,
+    /// The key of the client certificate (PEM)
+    #[arg(long, value_name = "FILE", help_heading = HEADING, requires = "cert_file")]
+    pub key_file: Option<PathBuf>,
+    /// The tenant, for Mimir (X-Scope-OrgID)
+    #[arg(long, value_name = "TENANT", help_heading = HEADING)]
+    pub tenant: Option<String>,
+}
+
+/// The Alertmanager that a person names.
+///
+/// # Errors
+/// When a URL is none, or the flags do not fit together.
+pub(super) fn named(urls: Vec<String>, access: Access) -> Result<Arc<StaticTarget>, Error> {
+    let Access { token_file, username_file, password_file, ca_file, cert_file, key_file, tenant } = access;
+    let auth = Authentication { token_file, username_file, password_file, cert_file, key_file };
+    let described = Target { name: DEFAULT.to_owned(), urls, auth, ca_file, tenant, ..Target::default() };
+    target(described, crate::names::NAMESPACE, "alertmanager")
+}
+
 fn target(described: Target, own_namespace: &str, setting: &'static str) -> Result<Arc<StaticTarget>, Error> {
     let fail = |message: String| Error::Value { name: setting, message };
     let name = described.name;
-    if !crate::schema::metadata::is_label(&name) {
+    if !crate::model::naming::is_label(&name) {
         return Err(fail(format!("a target needs a name of letters, digits and dashes, not {name:?}")));
     }
     if described.urls.is_empty() {
@@ -105,7 +144,7 @@ fn target(described: Target, own_namespace: &str, setting: &'static str) -> Resu
     };
     let urls = described.urls.iter().enumerate().map(url).collect::<Result<Vec<_>, Error>>()?;
     let namespace = described.namespace.unwrap_or_else(|| own_namespace.to_owned());
-    if !crate::schema::metadata::is_label(&namespace) {
+    if !crate::model::naming::is_label(&namespace) {
         return Err(fail(format!("{name}: {namespace:?} is not the name of a namespace")));
     }
     let strategy = described.matcher_strategy.unwrap_or_default();

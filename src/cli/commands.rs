@@ -11,9 +11,11 @@ use super::manifests::{self, Manifests};
 use super::options::{self, RuleOptions};
 use super::release::{self, Release};
 use super::serve::{self, Serve};
+use super::silence::{self, Silence};
 use super::{Error, explain};
 use crate::check::report::{self, Format};
 use crate::check::{diff, run as check_run};
+use crate::kinds::TABLE;
 
 /// usher stands at the Kubernetes API server's door for observability resources: one rulebook behind the webhook and the
 /// offline checker.
@@ -42,6 +44,12 @@ pub enum Command {
         #[command(subcommand)]
         what: Manifests,
     },
+    /// Work with silences from a terminal
+    Silence {
+        /// What to do.
+        #[command(subcommand)]
+        what: Silence,
+    },
     /// Take usher's finalizers off all objects, before usher is taken away
     ///
     /// Remove the webhook configurations and the Deployment first, or they put the finalizers back.
@@ -65,6 +73,14 @@ pub struct Input {
     /// Files or directories; - is standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub surroundings: Surroundings,
+}
+
+/// What files are judged with.
+#[derive(Debug, Args)]
+pub struct Surroundings {
     /// The namespace of objects that name none
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub namespace: String,
@@ -138,7 +154,8 @@ pub(super) fn run(cli: Cli) -> Result<ExitCode, Error> {
         Command::Check(check) => run_check(*check),
         Command::Diff(diff) => run_diff(*diff),
         Command::Manifests { what } => manifests::run(what),
-        Command::Release(release) => release::run(release),
+        Command::Silence { what } => silence::run(what),
+        Command::Release(release) => release::run(&release, TABLE),
         Command::Explain { subject } => match explain::explain(&subject) {
             Ok(text) => {
                 std::io::stdout().write_all(text.as_bytes())?;
@@ -155,25 +172,31 @@ pub(super) fn run(cli: Cli) -> Result<ExitCode, Error> {
     }
 }
 
-fn request(input: Input) -> Result<check_run::Request, Error> {
-    if !crate::schema::metadata::is_label(&input.namespace) {
-        return Err(Error::Usage(format!(
-            "--namespace: {:?} is not the name of a namespace",
-            input.namespace
-        )));
+impl Surroundings {
+    /// What is to be judged with them.
+    pub(super) fn request(self, paths: Vec<PathBuf>) -> Result<check_run::Request, Error> {
+        check_namespace(&self.namespace)?;
+        let settings = options::settings(self.rules, self.config.as_deref())?;
+        Ok(check_run::Request {
+            paths,
+            context: self.objects,
+            namespace: self.namespace,
+            settings,
+            now: self.now.unwrap_or_else(Timestamp::now),
+        })
     }
-    let settings = options::settings(input.rules, input.config.as_deref())?;
-    Ok(check_run::Request {
-        paths: input.paths,
-        context: input.objects,
-        namespace: input.namespace,
-        settings,
-        now: input.now.unwrap_or_else(Timestamp::now),
-    })
+}
+
+/// What `--namespace` may be.
+pub(super) fn check_namespace(namespace: &str) -> Result<(), Error> {
+    if crate::model::naming::is_label(namespace) {
+        return Ok(());
+    }
+    Err(Error::Usage(format!("--namespace: {namespace:?} is not the name of a namespace")))
 }
 
 fn run_check(check: Check) -> Result<ExitCode, Error> {
-    let report = check_run::run(&request(check.input)?);
+    let report = check_run::run(&check.input.surroundings.request(check.input.paths)?);
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written =
         report::write(&report, check.output, check.color.on_stdout(), &mut out).and_then(|()| out.flush());
@@ -187,7 +210,7 @@ fn run_check(check: Check) -> Result<ExitCode, Error> {
 }
 
 /// 2 when something could not be read (and says what), 1 when something is wrong, else 0.
-fn exit_code(unreadable: &[crate::files::Error], failed: bool) -> ExitCode {
+pub(super) fn exit_code(unreadable: &[crate::files::Error], failed: bool) -> ExitCode {
     for problem in unreadable {
         eprintln!("usher: {problem}");
     }
@@ -200,7 +223,8 @@ fn exit_code(unreadable: &[crate::files::Error], failed: bool) -> ExitCode {
 
 fn run_diff(diff_args: Diff) -> Result<ExitCode, Error> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let (unreadable, readable_yaml) = diff::run(&request(diff_args.input)?, &mut out)?;
+    let (unreadable, readable_yaml) =
+        diff::run(&diff_args.input.surroundings.request(diff_args.input.paths)?, &mut out)?;
     out.flush()?;
     Ok(exit_code(&unreadable, !readable_yaml))
 }

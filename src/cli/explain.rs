@@ -140,6 +140,7 @@ fn example(kind: &KindInfo) -> Option<&'static str> {
         "alerting-rule",
         "recording-rule",
         "ruler-config",
+        "loki-stack",
         "account",
         "contact",
         "monitor",

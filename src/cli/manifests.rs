@@ -107,7 +107,7 @@ impl Deploy {
 }
 
 fn check_namespace(namespace: &str) -> Result<(), Error> {
-    if crate::schema::metadata::is_label(namespace) {
+    if crate::model::naming::is_label(namespace) {
         return Ok(());
     }
     Err(Error::Usage(format!("{namespace:?} is not the name of a namespace")))

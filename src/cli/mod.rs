@@ -7,6 +7,8 @@ mod manifests;
 pub mod options;
 mod release;
 mod serve;
+mod silence;
+mod targets;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::alertmanagers::{self, AlertmanagerOptions, SilenceFile};
+use super::targets::LokiOptions;
 use crate::gates::Gates;
 use crate::kinds::prometheus_rule::features;
 use crate::model::duration::{Span, parse_setting};
@@ -142,6 +143,9 @@ group! {
         /// The log label that carries the namespace
         #[arg(long, value_name = "LABEL", help_heading = "Loki rules")]
         tenancy_label: String,
+        /// What is said of Loki beyond flags; in the file only.
+        #[arg(skip)]
+        loki: LokiOptions,
         /// The namespace of the Secrets that Accounts refer to [default: usher-system]
         #[arg(long, value_name = "NAMESPACE", help_heading = "UptimeRobot rules")]
         cluster_resource_namespace: String,
@@ -345,7 +349,7 @@ fn validate(options: RuleOptions, own_namespace: &str) -> Result<Settings, Error
         return Err(wrong("silence-required-labels", label, "the name of a label"));
     }
     let namespace = options.cluster_resource_namespace.as_deref();
-    if let Some(namespace) = namespace.filter(|namespace| !crate::schema::metadata::is_label(namespace)) {
+    if let Some(namespace) = namespace.filter(|namespace| !crate::model::naming::is_label(namespace)) {
         return Err(wrong("cluster-resource-namespace", namespace, "the name of a namespace"));
     }
     let fallback = SilenceSettings::default();
@@ -377,6 +381,7 @@ fn validate(options: RuleOptions, own_namespace: &str) -> Result<Settings, Error
         rules_tenancy: options.rules_tenancy.unwrap_or_default(),
         tenancy_mode: options.tenancy_mode.unwrap_or_default(),
         tenancy_label: options.tenancy_label.unwrap_or_default(),
+        targets: options.loki.unwrap_or_default().validate()?,
     };
     validate_tenancy(&loki)?;
     let features = options.promql_features.unwrap_or_default();

@@ -23,6 +23,7 @@ pub mod alerting_rule;
 pub mod contact;
 pub mod kms_health;
 pub mod loki;
+pub mod loki_stack;
 pub mod maintenance_window;
 pub mod monitor;
 pub mod monitor_group;
@@ -41,6 +42,7 @@ pub static TABLE: &[&KindInfo] = &[
     &alerting_rule::KIND,
     &recording_rule::KIND,
     &ruler_config::KIND,
+    &loki_stack::KIND,
     &account::KIND,
     &contact::KIND,
     &monitor::KIND,
@@ -122,6 +124,15 @@ pub struct Cel {
     pub holds: fn(&Value) -> bool,
 }
 
+/// What a requester needs to do what some rules refuse: asked in all namespaces, for a right on one's own is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Permission {
+    /// The verb.
+    pub verb: &'static str,
+    /// The rules that it lifts.
+    pub lifts: &'static [&'static Rule],
+}
+
 /// A kind with rules. `check` pushes findings and never stops at the first; both functions are pure.
 pub trait Kind: Sized + Send + Sync + 'static {
     /// The API type of `spec`.
@@ -132,6 +143,14 @@ pub trait Kind: Sized + Send + Sync + 'static {
 
     /// Rules that judge a request and not the stored object: the guard leaves their findings out.
     const DOOR_ONLY: &'static [&'static Rule] = &[];
+
+    /// A verb on the kind's resource that lets a requester do what some rules refuse.
+    const PERMISSION: Option<Permission> = None;
+
+    /// Would the permission change what the mutating door sets? Then the API server is asked.
+    fn asks(_object: &Object<Self::Spec>, _old: Option<&Object<Self::Spec>>, _facts: &Facts<'_>) -> bool {
+        false
+    }
 
     /// Records what the mutating door sets. Defaulting twice equals defaulting once.
     fn defaults(

@@ -12,6 +12,7 @@ pub mod promql;
 pub mod re2;
 pub mod size;
 pub mod template;
+pub mod url;
 
 /// Why a text is refused: where, what, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq)]

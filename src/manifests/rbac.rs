@@ -69,6 +69,12 @@ fn cluster_rules(install: &Install) -> Vec<Value> {
     }));
     rules
         .push(json!({"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]}));
+    // May this requester silence everything?
+    rules.push(json!({
+        "apiGroups": ["authorization.k8s.io"],
+        "resources": ["subjectaccessreviews"],
+        "verbs": ["create"]
+    }));
     if install.certificates == Certificates::Own {
         let resources = bundle::KINDS.map(|kind| format!("{}s", kind.to_lowercase()));
         rules.push(json!({

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::naming::{is_name_part, is_qualified};
+
 /// A label query over objects. All parts must hold; the empty selector selects everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -56,7 +58,51 @@ pub enum Error {
     Text(String),
 }
 
+/// What makes a selector unusable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in the selector.
+    pub place: Place,
+    /// What it rests on, as one text.
+    pub value: String,
+    /// What is wrong, with the value quoted.
+    pub message: String,
+}
+
+/// A place in a selector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// An entry of `matchLabels`, by its key.
+    Label(String),
+    /// A field of an entry of `matchExpressions`.
+    Expression(usize, &'static str),
+}
+
 impl LabelSelector {
+    /// Everything for which Kubernetes would refuse to select with this selector.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (key, value) in self.match_labels.iter().flatten() {
+            let message = if !is_qualified(key) {
+                format!("{key:?} is not a label name")
+            } else if !is_value(value) {
+                format!("{value:?} is not a label value")
+            } else {
+                continue;
+            };
+            let value = format!("{key}={value}");
+            problems.push(Problem { place: Place::Label(key.clone()), value, message });
+        }
+        for (index, requirement) in self.match_expressions.iter().flatten().enumerate() {
+            problems.extend(requirement.problem().map(|(field, value, message)| Problem {
+                place: Place::Expression(index, field),
+                value,
+                message,
+            }));
+        }
+        problems
+    }
+
     /// Does the selector select an object with these labels?
     ///
     /// # Errors
@@ -116,6 +162,29 @@ impl LabelSelector {
 }
 
 impl Requirement {
+    /// The first thing that is wrong with it: the field, what it rests on, a message.
+    fn problem(&self) -> Option<(&'static str, String, String)> {
+        let Self { key, operator, .. } = self;
+        let values = self.values.as_deref().unwrap_or_default();
+        if !is_qualified(key) {
+            return Some(("key", key.clone(), format!("{key:?} is not a label name")));
+        }
+        let problem = match (operator.as_str(), values.is_empty()) {
+            ("In" | "NotIn", true) => "needs values",
+            ("Exists" | "DoesNotExist", false) => "must not have values",
+            ("In" | "NotIn", false) => {
+                let value = values.iter().find(|value| !is_value(value))?;
+                return Some(("values", value.clone(), format!("{value:?} is not a label value")));
+            }
+            ("Exists" | "DoesNotExist", true) => return None,
+            _ => {
+                let error = Error::Operator(operator.clone());
+                return Some(("operator", operator.clone(), error.to_string()));
+            }
+        };
+        Some(("values", format!("{operator} {}", values.join(",")), format!("{operator} {problem}")))
+    }
+
     fn holds(&self, labels: &Labels) -> Result<bool, Error> {
         let values = self.values.as_deref().unwrap_or_default();
         let problem = match (self.operator.as_str(), values.is_empty()) {
@@ -169,14 +238,9 @@ impl Requirement {
     }
 }
 
-/// A label's value: empty, or letters, digits, `-`, `_` and `.` with a letter or digit at both ends.
+/// A label's value; the empty one is fine.
 fn is_value(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
-    text.len() <= 63
-        && edge(bytes.first())
-        && edge(bytes.last())
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    text.is_empty() || is_name_part(text)
 }
 
 fn split_outside_parentheses(text: &str) -> Vec<&str> {
@@ -242,6 +306,39 @@ mod tests {
             }]),
         };
         assert!(selector.selects(None).is_err());
+    }
+
+    #[test]
+    fn problems_are_those_that_kubernetes_has() {
+        let requirement = |key: &str, operator: &str, values: &[&str]| Requirement {
+            key: key.to_owned(),
+            operator: operator.to_owned(),
+            values: Some(values.iter().map(|value| (*value).to_owned()).collect()),
+        };
+        let selector = LabelSelector {
+            match_labels: Some(labels(&[("app.example.com/team", "web"), ("a b", "x"), ("tier", "-")])),
+            match_expressions: Some(vec![
+                requirement("tier", "In", &["a", ""]),
+                requirement("tier", "Exists", &[]),
+                requirement("tier", "NotIn", &[]),
+                requirement("tier", "DoesNotExist", &["a"]),
+                requirement("tier", "in", &["a"]),
+                requirement("/tier", "In", &["a"]),
+                requirement("tier", "In", &["a", "b c"]),
+            ]),
+        };
+        let places: Vec<Place> = selector.problems().into_iter().map(|problem| problem.place).collect();
+        let label = |key: &str| Place::Label(key.to_owned());
+        let expected = [
+            label("a b"),
+            label("tier"),
+            Place::Expression(2, "values"),
+            Place::Expression(3, "values"),
+            Place::Expression(4, "operator"),
+            Place::Expression(5, "key"),
+            Place::Expression(6, "values"),
+        ];
+        assert_eq!(places, expected);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Takes usher's finalizers away, for when usher itself goes: nobody else would, and objects that hold one cannot be
-//! deleted without it. `usher release` is the command.
+//! deleted without it. `usher release` is the command, `usher silence release` the one for Silences only.
 
 use kube::api::{DynamicObject, ListParams, Patch, PatchParams};
 use kube::{Api, Client, ResourceExt as _};
 use serde_json::{Value, json};
 
-use crate::kinds::{KindInfo, TABLE};
+use crate::kinds::KindInfo;
 use crate::names;
 
 /// Why objects cannot be freed.
@@ -52,13 +52,13 @@ pub(super) async fn holding(
     Ok(list)
 }
 
-/// Takes usher's finalizers off every object of usher's kinds.
+/// Takes usher's finalizers off every object of these kinds.
 ///
 /// # Errors
 /// When the API server refuses or fails; what was freed before stays freed.
-pub async fn release(client: &Client) -> Result<Vec<Freed>, Error> {
+pub async fn release(client: &Client, kinds: &[&'static KindInfo]) -> Result<Vec<Freed>, Error> {
     let mut freed = Vec::new();
-    for kind in TABLE {
+    for kind in kinds {
         let Some(finalizer) = kind.reconciler.as_ref().and_then(|reconciler| reconciler.finalizer) else {
             continue;
         };

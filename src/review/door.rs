@@ -13,9 +13,9 @@ use super::envelope::{BadReview, Request, read};
 use super::verdict::Verdict;
 use crate::claim::fate::Origin;
 use crate::claim::{self, Pending};
-use crate::kinds::{Kind, KindInfo};
+use crate::kinds::{Kind, KindInfo, Permission};
 use crate::model::object::Object;
-use crate::rule::{Facts, Findings, Operation, Uniqueness, User};
+use crate::rule::{Facts, Findings, Operation, Severity, Uniqueness, User};
 use crate::schema::codes::NOT_OF_ITS_KIND;
 use crate::settings::Settings;
 use crate::view::View;
@@ -55,6 +55,8 @@ pub struct Door {
     pub clock: Clock,
     /// How uniqueness across objects is judged: in a cluster by claims, otherwise from the View.
     pub uniqueness: Uniqueness,
+    /// Has the requester the permission that the kind asks for? Set only to answer a review a second time.
+    pub permitted: bool,
 }
 
 /// Where "now" comes from.
@@ -90,6 +92,8 @@ pub struct Answer {
     pub undecodable: bool,
     /// What has to be claimed before the answer holds; nearly always nothing.
     pub claim: Option<Box<Claiming>>,
+    /// The permission that would change the answer, if the requester has it.
+    pub asks: Option<Permission>,
 }
 
 /// A claim, and what is needed to answer again when it is not granted.
@@ -112,7 +116,13 @@ impl Answer {
 impl Door {
     /// A door with the real clock.
     pub fn new(settings: Arc<Settings>, view: Arc<View>, uniqueness: Uniqueness) -> Self {
-        Self { settings, view, clock: Clock::System, uniqueness }
+        Self { settings, view, clock: Clock::System, uniqueness, permitted: false }
+    }
+
+    /// The same door for a requester who has the permission.
+    #[must_use]
+    pub fn permitting(&self) -> Self {
+        Self { permitted: true, ..self.clone() }
     }
 
     /// What a judgement rests on.
@@ -138,13 +148,15 @@ pub fn answer<K: Kind>(
     match read::<Object<K::Spec>>(body, kind) {
         Ok(mut request) => {
             place(&mut request);
+            request.user.permitted = door.permitted;
             if !door.settings.gates.is_on(kind.system) {
                 return Ok(encode(Verdict::Allowed(Findings::default()), &request, kind, false));
             }
             let verdict = judge::<K>(door, phase, &request);
             let claim = claim::<K>(door, phase, kind, &request, None, &verdict);
+            let asks = asks::<K>(door, phase, &request, &verdict);
             let mut answer = encode(verdict, &request, kind, false);
-            answer.claim = claim;
+            (answer.claim, answer.asks) = (claim, asks);
             Ok(answer)
         }
         // Perhaps only an object is not of its kind: then the review itself is good.
@@ -243,7 +255,30 @@ fn encode<T>(
 ) -> Answer {
     let body = verdict.encode(&request.uid, kind, &request.name);
     let (operation, dry_run) = (request.operation, request.dry_run);
-    Answer { body, verdict, operation, dry_run, undecodable, claim: None }
+    Answer { body, verdict, operation, dry_run, undecodable, claim: None, asks: None }
+}
+
+/// The permission that would change the answer: nothing else stands in its way.
+fn asks<K: Kind>(
+    door: &Door,
+    phase: Phase,
+    request: &Request<'_, Object<K::Spec>>,
+    verdict: &Verdict,
+) -> Option<Permission> {
+    let permission = K::PERMISSION.filter(|_| !door.permitted && request.sub_resource.is_empty())?;
+    let object = request.object.as_ref().filter(|_| request.operation != Operation::Delete)?;
+    let changes = match phase {
+        Phase::Mutate => {
+            let facts = door.facts(request.operation, &request.user, door.clock.now());
+            !object.metadata.is_terminating() && K::asks(object, request.old_object.as_ref(), &facts)
+        }
+        Phase::Validate => verdict.findings().is_some_and(|findings| {
+            let mut refusals =
+                findings.iter().filter(|finding| finding.severity == Severity::Error).peekable();
+            refusals.peek().is_some() && refusals.all(|finding| permission.lifts.contains(&finding.rule))
+        }),
+    };
+    changes.then_some(permission)
 }
 
 /// What has to be claimed once all rules have passed. `old_raw` is the stored object when it does not decode: nothing can be

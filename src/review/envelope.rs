@@ -199,7 +199,7 @@ pub fn read<'a, T: Deserialize<'a>>(
         namespace: request.namespace,
         name: request.name,
         dry_run: request.dry_run.unwrap_or(false),
-        user: User { name: request.user_info.username },
+        user: User { name: request.user_info.username, permitted: false },
         object,
         old_object,
     })

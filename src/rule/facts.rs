@@ -40,6 +40,8 @@ impl Operation {
 pub struct User {
     /// `userInfo.username`; empty when nobody asks.
     pub name: String,
+    /// The API server says that they may do what the kind asks for (`Kind::PERMISSION`).
+    pub permitted: bool,
 }
 
 /// Who tells that there is another one where only one can be.

@@ -1,6 +1,7 @@
 //! What a user did wrong, as data. A finding is never an [`std::error::Error`]: those are ours.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use super::path::FieldPath;
 
@@ -80,6 +81,8 @@ pub struct Finding {
     pub help: String,
     /// The offending value, as far as it identifies the finding from one version of the object to the next.
     pub value: Option<String>,
+    /// How much is too much, where that is what is wrong: an update may lessen it.
+    pub amount: usize,
     /// The part of the value that is meant, in bytes of the decoded string.
     pub span: Option<std::ops::Range<usize>>,
 }
@@ -94,6 +97,19 @@ impl Finding {
     /// Names the offending value, by which an update is recognised to have inherited the finding.
     pub fn value(&mut self, value: impl Into<String>) -> &mut Self {
         self.value = Some(value.into());
+        self
+    }
+
+    /// Names an offending value that must not be kept: only its hash identifies the finding.
+    pub fn secret_value(&mut self, value: impl Hash) -> &mut Self {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        self.value(format!("{:016x}", hasher.finish()))
+    }
+
+    /// Names how much is too much. An update that does not add to it has inherited the finding.
+    pub fn amount(&mut self, amount: usize) -> &mut Self {
+        self.amount = amount;
         self
     }
 
@@ -143,7 +159,7 @@ impl Findings {
         message: String,
     ) -> &mut Finding {
         let help = rule.fix.to_owned();
-        self.0.push(Finding { severity, rule, path, message, help, value: None, span: None });
+        self.0.push(Finding { severity, rule, path, message, help, value: None, amount: 0, span: None });
         let last = self.0.len() - 1;
         &mut self.0[last]
     }
@@ -198,12 +214,18 @@ impl Findings {
         }
     }
 
-    /// Turns refusals into warnings where the old object had them already (the ratchet).
+    /// Turns refusals into warnings where the old object had them already (the ratchet). Each finding of the old object is
+    /// inherited once: a second one of the same kind is a new one.
     pub fn soften_inherited(&mut self, old: &Self) {
         // Looked up, not compared one by one: an object can have thousands of each.
-        let known: HashSet<_> = old.0.iter().map(Finding::identity).collect();
+        let mut known: HashMap<_, Vec<usize>> = HashMap::new();
+        for finding in &old.0 {
+            known.entry(finding.identity()).or_default().push(finding.amount);
+        }
         for finding in &mut self.0 {
-            if known.contains(&finding.identity()) {
+            let Some(amounts) = known.get_mut(&finding.identity()) else { continue };
+            if let Some(at) = amounts.iter().rposition(|amount| *amount >= finding.amount) {
+                amounts.swap_remove(at);
                 finding.severity = Severity::Warning;
             }
         }
@@ -277,3 +299,40 @@ macro_rules! cel_rules {
 }
 
 pub(crate) use {cel_rules, rules};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::codes::METADATA as BAD;
+
+    fn found(values: &[(&str, usize)]) -> Findings {
+        let mut out = Findings::default();
+        for (index, (value, amount)) in values.iter().enumerate() {
+            let path = FieldPath::spec("list").index(index);
+            out.deny(&BAD, path, "bad").value(*value).amount(*amount);
+        }
+        out
+    }
+
+    #[test]
+    fn a_finding_is_inherited_once_and_never_with_more() {
+        let refused = |new: &[(&str, usize)], old: &[(&str, usize)]| {
+            let mut new = found(new);
+            new.soften_inherited(&found(old));
+            new.errors().count()
+        };
+        assert_eq!(refused(&[("a", 0)], &[("b", 0), ("a", 0)]), 0, "elsewhere in the list");
+        assert_eq!(refused(&[("c", 0)], &[("a", 0)]), 1, "another value");
+        assert_eq!(refused(&[("a", 0), ("a", 0)], &[("a", 0)]), 1, "a second one");
+        assert_eq!(refused(&[("a", 7)], &[("a", 7)]), 0, "as much");
+        assert_eq!(refused(&[("a", 6)], &[("a", 7)]), 0, "less");
+        assert_eq!(refused(&[("a", 8)], &[("a", 7)]), 1, "more");
+    }
+
+    #[test]
+    fn a_secret_value_is_not_kept() {
+        let mut out = Findings::default();
+        out.deny(&BAD, FieldPath::spec("password"), "bad").secret_value("hunter2");
+        assert!(!format!("{out:?}").contains("hunter2"));
+    }
+}

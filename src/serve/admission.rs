@@ -22,6 +22,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::claiming;
 use super::limits::{BODY_TIMEOUT, LARGEST_BODY, Limits};
+use super::permission::Permissions;
 use crate::claim::take::Claims;
 use crate::kinds::{KindInfo, TABLE};
 use crate::observe::metrics::{FindingLabels, Metrics, ReasonLabel, ReviewLabels, RouteLabels};
@@ -35,6 +36,8 @@ pub struct Shared {
     pub door: Arc<ArcSwap<Door>>,
     /// Where claims are taken; nowhere without a cluster.
     pub claims: Option<Claims>,
+    /// Who is asked what a requester may do; nobody without a cluster.
+    pub permissions: Option<Permissions>,
     /// The limits.
     pub limits: Limits,
     /// The metrics.
@@ -153,6 +156,13 @@ async fn judge(shared: &Shared, route: &Route, body: &[u8]) -> Response {
     let answer = (route.answer)(&shared.door.load(), route.phase, route.kind, body);
     match answer {
         Ok(mut answer) => {
+            if let (Some(permission), Some(permissions)) = (answer.asks, &shared.permissions)
+                && permissions.allow(route.kind, permission, body).await
+                && let Ok(permitted) =
+                    (route.answer)(&shared.door.load().permitting(), route.phase, route.kind, body)
+            {
+                answer = permitted;
+            }
             if let (Some(claiming), Some(claims)) = (answer.claim.take(), &shared.claims) {
                 claiming::settle(claims, &claiming, &mut answer, &shared.metrics).await;
             }

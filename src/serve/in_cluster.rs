@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::diagnostics::Troubles;
 use super::expiry;
+use super::permission::Permissions;
 use super::tls::Current;
 use crate::certs::keeper::Keeper;
 use crate::certs::material::service_names;
@@ -52,6 +53,8 @@ pub struct OwnCertificates {
 pub struct Joined {
     /// Where claims are taken.
     pub claims: Claims,
+    /// Who is asked what a requester may do.
+    pub permissions: Permissions,
     /// Is this replica the leader?
     pub leadership: Leadership,
     /// What the reconcilers do.
@@ -92,6 +95,12 @@ pub fn join(
     let reader = cluster.client("watch")?;
     let mut tasks = crate::view::cluster::start(view, &reader, &settings.uptime.cluster_resource_namespace);
     tasks.push(tokio::spawn(count_watches(Arc::clone(view), Arc::clone(metrics))));
+    let alerts = crate::kinds::silence::sync::alerts::watch(
+        Arc::clone(view),
+        Arc::clone(settings),
+        cluster.client("alerts")?,
+    );
+    tasks.push(tokio::spawn(alerts));
     if let Some(own) = own {
         let names = service_names(&cluster.namespace).into_iter().chain(own.names.iter().cloned()).collect();
         let keeper = Keeper {
@@ -136,6 +145,7 @@ pub fn join(
     tasks.push(tokio::spawn(expiry::watch(Arc::clone(certificate), events, cluster.namespace.clone())));
     Ok(Joined {
         claims: claims_of(cluster.client("claims")?),
+        permissions: Permissions::new(cluster.client("permissions")?),
         leadership,
         systems,
         election: tokio::spawn(election.run(stop)),

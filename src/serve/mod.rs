@@ -11,5 +11,6 @@ pub mod in_cluster;
 pub mod limits;
 pub mod listener;
 pub mod objects;
+pub mod permission;
 pub mod run;
 pub mod tls;

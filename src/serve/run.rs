@@ -172,6 +172,7 @@ pub async fn start(config: &Config) -> Result<Running, Error> {
     let shared = Shared {
         door: Arc::clone(&door),
         claims: joined.as_ref().map(|joined| joined.claims.clone()),
+        permissions: joined.as_ref().map(|joined| joined.permissions.clone()),
         limits: Limits::new(config.max_in_flight),
         metrics: Arc::clone(&metrics),
         stopping: Arc::clone(&stopping),

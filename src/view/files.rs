@@ -24,7 +24,7 @@ pub fn fill(view: &View, objects: Vec<Value>, namespace: &str) {
                 put_into(object, namespace);
             }
         }
-        let owned = crate::kinds::find(&api_version, resource.kind).is_some();
+        let owned = crate::kinds::find(&api_version, resource.kind).is_some_and(|kind| !kind.is_guest);
         let standing = if owned || !own.is_empty() { Standing::Synced } else { Standing::Waiting };
         feed.replace(&mut own.into_iter(), standing);
     }

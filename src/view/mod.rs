@@ -12,6 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::Value;
 use tokio::sync::watch;
 
+pub mod alerts;
 pub mod cluster;
 pub mod files;
 pub mod records;
@@ -383,6 +384,10 @@ macro_rules! shelves {
         #[derive(Debug, Default)]
         pub struct View {
             $($(#[$doc])* pub $field: Shelf<$record>,)*
+            /// What Alertmanagers said they have.
+            pub alerts: alerts::Alerts,
+            /// How many silences they hold.
+            pub silence_counts: alerts::SilenceCounts,
         }
 
         impl View {

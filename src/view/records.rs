@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Record, Resource, Term};
 use crate::kinds::account::spec::{AccountSpec, AlertContact};
 use crate::kinds::contact::spec::ContactSpec;
+use crate::kinds::loki_stack::spec::LokiStackSpec;
 use crate::kinds::scrape_class::spec::ScrapeClassSpec;
 use crate::kinds::silence::spec::SilenceSpec;
 use crate::kinds::silence::tenancy::likeness;
@@ -424,46 +425,6 @@ pub struct RuleNames {
 pub struct GroupName {
     /// The name.
     pub name: String,
-}
-
-/// What decides which rules the ruler of a LokiStack evaluates.
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct LokiStackSpec {
-    /// Absent selects nothing.
-    pub rules: Option<StackRules>,
-    /// Absent means any tenant.
-    pub tenants: Option<StackTenants>,
-}
-
-/// Which rules a LokiStack selects.
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct StackRules {
-    /// Is there a ruler at all?
-    pub enabled: bool,
-    /// Absent selects nothing.
-    pub selector: Option<LabelSelector>,
-    /// Absent selects the stack's own namespace, which is always among the selected ones.
-    pub namespace_selector: Option<LabelSelector>,
-}
-
-/// The tenants of a LokiStack.
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct StackTenants {
-    /// `static`, `dynamic`, `openshift-logging` or `openshift-network`.
-    pub mode: String,
-    /// The tenants of the first two modes.
-    pub authentication: Vec<StackTenant>,
-}
-
-/// A tenant of a LokiStack.
-#[derive(Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct StackTenant {
-    /// The tenant.
-    pub tenant_name: String,
 }
 
 /// A pod of an Alertmanager: an instance, and where it is.

@@ -1,5 +1,7 @@
 //! Writes JSON values as YAML that every reader understands alike: what could be taken for something else is quoted.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// The value as a block of YAML, ending in a line break.
@@ -79,7 +81,26 @@ fn text(value: &str) -> String {
         && !value.contains(" #")
         && value.chars().all(|c| c.is_ascii_alphanumeric() || " ._-/:@(),'$^+*=<>?;~".contains(c))
         && matches!(super::resolve::plain(value), Ok(Value::String(_)));
-    if is_plain { value.to_owned() } else { Value::String(value.to_owned()).to_string() }
+    if is_plain { value.to_owned() } else { escaped(&Value::String(value.to_owned()).to_string()) }
+}
+
+/// JSON lets characters stand that YAML forbids, or takes for line breaks.
+fn escaped(json: &str) -> String {
+    let is_unsafe = |c: char| {
+        matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    };
+    if !json.contains(is_unsafe) {
+        return json.to_owned();
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_unsafe(c) {
+            _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -99,6 +120,14 @@ mod tests {
         assert!(text.contains("plain: Silence mutes alerts.\n"), "{text}");
         assert!(text.contains("enum:\n- \"=\"\n- \"!=\"\n"), "{text}");
         assert!(text.contains("\"on\": \"yes\"\n"), "{text}");
+        assert_eq!(super::super::read(&text).unwrap()[0].root.to_json(), value);
+    }
+
+    #[test]
+    fn characters_that_yaml_forbids_or_breaks_lines_at_are_escaped() {
+        let value = json!("a\u{7f}b\u{85}c\u{2028}d\u{feff}e\u{1}\n");
+        let text = write(&value);
+        assert_eq!(text, "\"a\\u007fb\\u0085c\\u2028d\\ufeffe\\u0001\\n\"\n");
         assert_eq!(super::super::read(&text).unwrap()[0].root.to_json(), value);
     }
 

@@ -14,6 +14,7 @@ use crate::door::{Usher, usher, usher_with};
 use crate::support::cluster::Cluster;
 use crate::support::corpus::{Case, Verdict, cases};
 use crate::support::install::{self, CONTEXT_LABEL};
+use crate::support::replica::eventually;
 
 fn path(plural: &str, api_version: &str, namespace: &str) -> String {
     let prefix = if api_version.contains('/') { "/apis" } else { "/api" };
@@ -51,6 +52,8 @@ struct Placed {
 struct Stage<'a> {
     cluster: &'a Cluster,
     client: kube::Client,
+    /// Who may write everything, and has no permission beyond.
+    editor: kube::Client,
     usher: &'a Usher,
     namespaces: BTreeSet<String>,
 }
@@ -176,8 +179,25 @@ impl Stage<'_> {
         self.namespace(&namespace);
         let api_version = case.object["apiVersion"].as_str().unwrap_or_default();
         let path = path(kind.plural, api_version, &namespace) + "?dryRun=All&fieldValidation=Strict";
-        send(&self.client, "POST", path, "application/json", &case.object).await.map(|_| ())
+        send(&self.editor, "POST", path, "application/json", &case.object).await.map(|_| ())
     }
+}
+
+/// An administrator may mute everything; the cases are about people who may not.
+async fn editor(cluster: &Cluster) -> kube::Client {
+    let verbs = ["get", "list", "create", "update", "patch", "delete"];
+    let documents = json!([
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "corpus-editor"},
+         "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": verbs}]},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+         "metadata": {"name": "corpus-editor"},
+         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "corpus-editor"},
+         "subjects": [{"kind": "User", "name": "editor", "apiGroup": "rbac.authorization.k8s.io"}]},
+    ]);
+    install::apply(cluster, documents.as_array().unwrap());
+    let can = ["auth", "can-i", "create", "accounts.uptimerobot.com", "--as", "editor"];
+    eventually("the editor's rights", || cluster.kubectl(&can, None).0).await;
+    cluster.client_as("editor").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,7 +207,13 @@ async fn every_create_case_has_the_same_verdict_on_the_api_server() {
     let client = cluster.client().await;
     let namespaces: BTreeSet<String> =
         ["default", "shop", "usher-system", "kube-system"].map(str::to_owned).into();
-    let mut stage = Stage { cluster, client, usher: &usher, namespaces: namespaces.clone() };
+    let mut stage = Stage {
+        cluster,
+        client,
+        editor: editor(cluster).await,
+        usher: &usher,
+        namespaces: namespaces.clone(),
+    };
     let (mut count, mut failures) = (0, Vec::new());
     for case in cases().iter().filter(|case| case.is_create() && case.verdict != Verdict::Mutate) {
         // Which Secrets are watched is decided at start: such a case is judged by its own server below.
@@ -201,6 +227,7 @@ async fn every_create_case_has_the_same_verdict_on_the_api_server() {
             view,
             clock: Clock::Fixed(case.now),
             uniqueness: Uniqueness::ByClaim,
+            permitted: false,
         }));
         let mut placed = Vec::new();
         for object in &case.context {
@@ -235,7 +262,13 @@ async fn every_create_case_has_the_same_verdict_on_the_api_server() {
         install::apply(cluster, &rbac::documents(&install));
         let usher = usher_with(cluster, case.settings()).await;
         let client = cluster.client().await;
-        let mut stage = Stage { cluster, client, usher: &usher, namespaces: namespaces.clone() };
+        let mut stage = Stage {
+            cluster,
+            client,
+            editor: editor(cluster).await,
+            usher: &usher,
+            namespaces: namespaces.clone(),
+        };
         let mut placed = Vec::new();
         for object in &case.context {
             placed.push(stage.place(object).await);

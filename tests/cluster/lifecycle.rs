@@ -158,6 +158,9 @@ async fn no_more_is_granted_than_is_printed() {
         &["update", "secrets/usher-certificate", "-n", "usher-system"],
         &["patch", "validatingwebhookconfigurations/usher"],
         &["patch", "accounts.uptimerobot.com"],
+        &["patch", "silences.monitoring.coreos.com", "-A"],
+        &["watch", "pods", "-A"],
+        &["create", "subjectaccessreviews.authorization.k8s.io"],
     ] {
         assert!(can(granted), "{granted:?} is needed");
     }

@@ -16,6 +16,7 @@ mod lifecycle;
 mod manifests;
 mod outage;
 mod silence;
+mod silence_cli;
 
 use tokio::sync::{Mutex, MutexGuard, OnceCell};
 

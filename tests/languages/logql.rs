@@ -242,6 +242,49 @@ fn texts_from_lokis_sources() {
     judge(&mut loki, &mutated);
 }
 
+/// Brackets within brackets, up to the longest text; a closing one is missing here and there.
+#[test]
+fn nesting_like_loki() {
+    let shapes = [
+        ("(", "1", ")"),
+        ("(1+", "vector(1)", ")"),
+        ("sum(", "rate({a=\"b\"}[5m])", ")"),
+        ("sum by (a) (2 > ", "rate({a=\"b\"}[5m])", ")"),
+        ("label_replace(", "vector(1)", ",\"a\",\"b\",\"c\",\"d\")"),
+        ("rate(", "{a=\"b\"}[5m]", ")"),
+        ("-(", "1", ")"),
+    ];
+    let inside = [
+        ("rate((", "(", "{a=\"b\"}[5m]", ")", "))"),
+        ("rate((", "(", "{a=\"b\"} |= \"c\"", ")", ")[5m])"),
+        ("{a=\"b\"} | (", "(", "a=\"b\"", ")", ")"),
+        ("{a=\"b\"} | (", "(x > 1 or ", "a=\"b\"", ")", ")"),
+        ("sum_over_time({a=\"b\"} | unwrap c | (", "(a=\"b\" and ", "a=\"b\"", ")", ") [5m])"),
+    ];
+    let shapes = shapes.iter().map(|(before, inner, after)| ("", *before, *inner, *after, ""));
+    let mut texts = Vec::new();
+    for (head, before, inner, after, tail) in shapes.chain(inside) {
+        let most =
+            (logql::MAX_LENGTH - 1 - head.len() - inner.len() - tail.len()) / (before.len() + after.len());
+        for depth in [2, 255, 256, 257, 1_000, 5_000, most] {
+            for missing in [0, 1] {
+                let (open, close) = (before.repeat(depth.min(most)), after.repeat(depth.min(most) - missing));
+                texts.push(format!("{head}{open}{inner}{close}{tail}"));
+            }
+        }
+    }
+    // One at a time: two of this size would fill both pipes. Nor are the longest ones made smaller.
+    let mut loki = oracle();
+    let mut valid = 0;
+    for text in &texts {
+        let verdict = &loki.ask(&[question("logql", text)])[0];
+        valid += usize::from(ok(verdict));
+        let (head, length) = (text.chars().take(40).collect::<String>(), text.len());
+        assert_eq!(handle(text).is_some(), ok(verdict), "{head:?}, {length} bytes");
+    }
+    crate::oracle::agreed("LogQL, brackets nested up to the longest text", "Loki 3.7.8", texts.len(), valid);
+}
+
 /// Parses, copies, compares, prints and drops.
 fn handle(text: &str) -> Option<usize> {
     let query = logql::parse(text).ok()?;
@@ -259,6 +302,10 @@ fn hostile_texts() {
     let fill = |unit: &str, before: &str, after: &str| {
         let times = (logql::MAX_LENGTH - 1 - before.len() - after.len()) / unit.len();
         format!("{before}{}{after}", unit.repeat(times))
+    };
+    let nested = |before: &str, inner: &str, after: &str| {
+        let times = (logql::MAX_LENGTH - 1 - inner.len()) / (before.len() + after.len());
+        format!("{}{inner}{}", before.repeat(times), after.repeat(times))
     };
     let selector = "{a=\"b\"}";
     let texts = [
@@ -295,6 +342,9 @@ fn hostile_texts() {
         fill("variants(", "", ""),
         fill(",1", "variants(1", ") of ({a=\"b\"}[5m])"),
         fill("{a=\"b\"}+", "", "1"),
+        nested("(1+", "1", ")"),
+        nested("sum by (a) (", "vector(1)", ")"),
+        nested("label_replace(", "vector(1)", ",\"a\",\"b\",\"c\",\"d\")"),
     ];
     let debug = cfg!(debug_assertions);
     for text in &texts {

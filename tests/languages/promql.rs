@@ -103,6 +103,46 @@ fn compare(texts: &[(String, Options)]) -> Vec<Value> {
     verdicts
 }
 
+/// Brackets within brackets, far deeper than people write; a closing one is missing here and there.
+#[test]
+fn nesting_gets_the_verdict_of_prometheus() {
+    let shapes = [
+        ("", "(", "1", ")", ""),
+        ("", "1 - (2 * ", "a", ")", ""),
+        ("", "-(", "a", ")", ""),
+        ("", "abs(", "a", ")", ""),
+        ("", "clamp_max(", "a", ", 1)", ""),
+        ("", "sum by (b) (", "a", ")", ""),
+        ("", "topk(2, ", "a", ")", ""),
+        ("", "rate(", "a", "[5m:])", ""),
+        ("a[", "(", "1", ")", "]"),
+        ("a[", "(1 + ", "1", ") * 2", "]"),
+        ("a offset ", "max_of(1,", "1", ")", ""),
+    ];
+    let mut oracle = oracle();
+    let (mut texts, mut accepted) = (0, 0);
+    for (head, before, inner, after, tail) in shapes {
+        for depth in [2, 256, 257, 1_000, 3_000] {
+            for missing in [0, 1] {
+                let (open, close) = (before.repeat(depth), after.repeat(depth - missing));
+                let text = format!("{head}{open}{inner}{close}{tail}");
+                for options in [options(0), options(15)] {
+                    // One at a time: several of this size would fill both pipes. Nor are they made smaller.
+                    let verdict = &oracle.ask(&[asked(&text, options)])[0];
+                    let found = parse(&text, options);
+                    assert!(
+                        agree(&found, verdict),
+                        "{before:?} {depth} times, {missing} missing: {options:?}"
+                    );
+                    texts += 1;
+                    accepted += usize::from(found.is_ok());
+                }
+            }
+        }
+    }
+    crate::oracle::agreed("PromQL, brackets nested 3,000 deep", "Prometheus 3.15", texts, accepted);
+}
+
 /// How often each name occurs.
 fn count(counters: &mut BTreeMap<String, usize>, names: &[&str]) {
     for name in names {

@@ -167,10 +167,19 @@ impl Cluster {
 
     /// A client with all rights.
     pub async fn client(&self) -> kube::Client {
-        let file = kube::config::Kubeconfig::read_from(&self.kubeconfig).expect("our own kubeconfig");
-        let config =
-            kube::Config::from_custom_kubeconfig(file, &Default::default()).await.expect("a usable config");
+        kube::Client::try_from(self.config().await).expect("a client")
+    }
+
+    /// A client that speaks for somebody else.
+    pub async fn client_as(&self, user: &str) -> kube::Client {
+        let mut config = self.config().await;
+        config.auth_info.impersonate = Some(user.to_owned());
         kube::Client::try_from(config).expect("a client")
+    }
+
+    async fn config(&self) -> kube::Config {
+        let file = kube::config::Kubeconfig::read_from(&self.kubeconfig).expect("our own kubeconfig");
+        kube::Config::from_custom_kubeconfig(file, &Default::default()).await.expect("a usable config")
     }
 
     /// Runs kubectl; gives its success, standard output and standard error.

@@ -2,7 +2,7 @@
 
 use std::io::{Result, Write};
 
-use super::counted;
+use super::{counted, plain};
 use crate::check::run::Report;
 
 pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
@@ -26,9 +26,9 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}, {}", counted(report.errors(), "error"), counted(report.warnings(), "warning"))
 }
 
-/// The message of a command: line breaks and per cent signs are escaped.
+/// The message of a command: line breaks and per cent signs are escaped, other control characters made visible.
 fn data(text: &str) -> String {
-    text.trim_end().replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    plain::line(text.trim_end()).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// A property of a command: also its separators.

@@ -2,7 +2,9 @@
 
 mod github;
 mod json;
+mod plain;
 mod sarif;
+mod secrets;
 mod text;
 
 use std::io::Write;

@@ -5,14 +5,20 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use super::counted;
+use super::{counted, plain, secrets};
 use crate::check::run::{Located, Report};
 use crate::rule::Severity;
 
 pub(super) fn write(report: &Report, colour: bool, out: &mut impl Write) -> Result<()> {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    // Findings come file by file.
+    let mut masked: Option<(usize, String)> = None;
     for located in &report.located {
-        writeln!(out, "{}\n", excerpt(report, located, &renderer))?;
+        if masked.as_ref().is_none_or(|(file, _)| *file != located.file) {
+            masked = Some((located.file, secrets::masked(&report.files[located.file])));
+        }
+        let text = masked.as_ref().map_or("", |(_, text)| text);
+        writeln!(out, "{}\n", excerpt(report, located, text, &renderer))?;
     }
     if !report.schema_only.is_empty() {
         let kinds = report.schema_only.join(", ");
@@ -34,23 +40,24 @@ pub(super) fn write(report: &Report, colour: bool, out: &mut impl Write) -> Resu
     )
 }
 
-fn excerpt(report: &Report, located: &Located, renderer: &Renderer) -> String {
+/// The finding with its lines of the file's text, in which secrets are masked.
+fn excerpt(report: &Report, located: &Located, text: &str, renderer: &Renderer) -> String {
     let file = &report.files[located.file];
     let finding = &located.finding;
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let (start, span) = window(&file.text, &located.span);
+    let (start, span) = window(text, &located.span);
     let (line, _) = file.line_and_column(start);
     let path = finding.path.to_string();
-    let snippet = Snippet::source(&file.text[start..end_of(&file.text, start + span.end)])
+    let snippet = Snippet::source(plain::source(&text[start..end_of(text, start + span.end)]))
         .line_start(line)
-        .path(file.name.as_str())
-        .annotation(AnnotationKind::Primary.span(span).label(path));
-    let mut group = level.primary_title(finding.message.as_str()).id(finding.rule.code).element(snippet);
+        .path(plain::line(&file.name))
+        .annotation(AnnotationKind::Primary.span(span).label(plain::line(&path)));
+    let mut group = level.primary_title(plain::line(&finding.message)).id(finding.rule.code).element(snippet);
     if !finding.help.is_empty() {
-        group = group.element(Level::HELP.message(finding.help.as_str()));
+        group = group.element(Level::HELP.message(plain::line(&finding.help)));
     }
     renderer.render(&[group])
 }

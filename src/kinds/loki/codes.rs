@@ -99,9 +99,9 @@ rules! {
     LINT = "USHL107" Warning "the expression is valid but looks wrong",
         "Loki accepts it and gives an answer that is seldom meant.",
         "look at the place that is named";
-    TENANT_UNKNOWN = "USHL109" Warning "no LokiStack that selects the object has the tenant",
+    TENANT_UNKNOWN = "USHL109" Warning "no Loki that selects the object has the tenant",
         "The rules are left out without a word.",
-        "use a tenant of the stack, or add the tenant to it";
+        "use a tenant of the Loki, or add the tenant to it";
     VERSION = "USHL108" Warning "Loki releases differ about the expression",
         "This release of Loki accepts it and the next one does not.",
         "write it in the form that both accept";

@@ -27,7 +27,7 @@ pub(super) fn check(rules: &Rules<'_>, out: &mut Findings) {
     let size = name + render(rules).len();
     if size > LARGEST_FILE {
         let message = format!("the rules take {size} of at most {LARGEST_FILE} bytes");
-        out.deny(&codes::TOO_LARGE, FieldPath::spec("groups"), message).value(size.to_string());
+        out.deny(&codes::TOO_LARGE, FieldPath::spec("groups"), message).amount(size);
     }
 }
 

@@ -94,7 +94,8 @@ fn check_rule(flavour: Flavour, rule: &Rule<'_>, path: &dyn Fn() -> FieldPath, o
     let field = flavour.name_field();
     match (flavour, rule.name.unwrap_or_default()) {
         (_, "") => {
-            out.deny(&codes::NO_NAME, path().field(field), format!("the rule has no {field}"));
+            out.deny(&codes::NO_NAME, path().field(field), format!("the rule has no {field}"))
+                .value(rule.expr);
         }
         (Flavour::Recording, record) if !names::is_metric(record) => {
             let message = format!("{} is not a metric name", quoted(record));

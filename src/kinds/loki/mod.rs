@@ -14,6 +14,7 @@ mod targets;
 mod tenancy;
 
 pub(super) use groups::check;
+pub(super) use targets::Target;
 pub(super) use tenancy::inject;
 
 use crate::model::object::Meta;

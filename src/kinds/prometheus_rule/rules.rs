@@ -42,7 +42,11 @@ fn check_rule(rule: &Rule, path: &dyn Fn() -> FieldPath, dialects: &Dialects, ou
     let alert = rule.alert.as_deref().unwrap_or_default();
     match (record, alert) {
         ("", "") => {
-            out.deny(&codes::NO_NAME, path(), "neither alert nor record is set");
+            let expr = match &rule.expr {
+                Expression::Text(text) => text.clone(),
+                Expression::Number(number) => number.to_string(),
+            };
+            out.deny(&codes::NO_NAME, path(), "neither alert nor record is set").value(expr);
         }
         ("", _) | (_, "") => {}
         _ => {
@@ -56,11 +60,18 @@ fn check_rule(rule: &Rule, path: &dyn Fn() -> FieldPath, dialects: &Dialects, ou
     let keep = check_duration(rule.keep_firing_for.as_deref(), || path().field("keep_firing_for"), out);
     if !record.is_empty() {
         check_record(record, &|| path().field("record"), dialects, out);
-        let annotated = rule.annotations.as_ref().is_some_and(|annotations| !annotations.is_empty());
-        let stray = [("for", pending != 0), ("keep_firing_for", keep != 0), ("annotations", annotated)];
-        for (field, _) in stray.into_iter().filter(|(_, is_set)| *is_set) {
+        let mut stray = |field: &'static str, value: &dyn std::fmt::Debug| {
             let message = format!("a recording rule has no {field}");
-            out.deny(&codes::RECORDING_FIELD, path().field(field), message).value(field);
+            out.deny(&codes::RECORDING_FIELD, path().field(field), message).value(format!("{value:?}"));
+        };
+        if pending != 0 {
+            stray("for", &rule.r#for);
+        }
+        if keep != 0 {
+            stray("keep_firing_for", &rule.keep_firing_for);
+        }
+        if rule.annotations.as_ref().is_some_and(|annotations| !annotations.is_empty()) {
+            stray("annotations", &rule.annotations);
         }
     }
     // Templates of an alert; a rule without that name has none.
@@ -192,6 +203,6 @@ fn check_size(spec: &PrometheusRuleSpec, groups: &[RuleGroup], out: &mut Finding
     let size = serde_json::to_value(spec).map_or(0, |value| yaml::write(&value).len());
     if size > LARGEST {
         let message = format!("the rules take {size} of at most {LARGEST} bytes");
-        out.deny(&codes::TOO_LARGE, FieldPath::spec("groups"), message).value(size.to_string());
+        out.deny(&codes::TOO_LARGE, FieldPath::spec("groups"), message).amount(size);
     }
 }

@@ -51,4 +51,7 @@ rules! {
     HEADER_WORD = "USHG103" Warning "header is an old word for bearer",
         "It is read as bearer.",
         "write bearer, unless the installed CRD is older and refuses it";
+    NO_TARGET = "USHG104" Warning "no Loki has the name of the object",
+        "A RulerConfig belongs to the Loki of its own name and namespace; without one its settings reach nobody.",
+        "give the object the name and the namespace of the LokiStack, or of the target in the settings";
 }

@@ -16,6 +16,8 @@ pub mod codes;
 mod relabel;
 mod rules;
 pub mod spec;
+mod target;
+mod urls;
 
 use spec::RulerConfigSpec;
 
@@ -54,10 +56,11 @@ impl Kind for RulerConfig {
     fn check(
         object: &Object<RulerConfigSpec>,
         _old: Option<&Object<RulerConfigSpec>>,
-        _facts: &Facts<'_>,
+        facts: &Facts<'_>,
         out: &mut Findings,
     ) {
         rules::check(&object.spec, out);
+        target::check(&object.metadata, facts, out);
     }
 
     /// Labels and annotations decide nothing here.

@@ -126,7 +126,7 @@ fn check_modulus(rule: &RelabelConfig, action: &str, path: &FieldPath, out: &mut
         out.deny(&codes::STRAY_MODULUS, path, format!("the modulus {modulus} is negative"))
             .value(modulus.to_string());
     } else if action == "hashmod" && modulus == 0 {
-        out.deny(&codes::NO_MODULUS, path, "hashmod without a modulus").value(format!("{rule:?}"));
+        out.deny(&codes::NO_MODULUS, path, "hashmod without a modulus").value(subject(rule, action));
     } else if modulus != 0
         && !matches!(action, "hashmod" | "keepequal" | "dropequal" | "labeldrop" | "labelkeep")
     {
@@ -144,7 +144,7 @@ fn check_target(rule: &RelabelConfig, action: &str, path: &FieldPath, dialect: &
     let target = rule.target_label.as_deref().unwrap_or_default();
     if target.is_empty() {
         out.deny(&codes::NO_TARGET, path, format!("{action} without a targetLabel"))
-            .value(format!("{rule:?}"));
+            .value(subject(rule, action));
         return;
     }
     let template = action == "replace" && target.contains('$');
@@ -194,26 +194,31 @@ fn check_only(
     let mut stray = Vec::new();
     if takes_regex {
         if rule.source_labels.as_ref().is_some_and(|labels| !labels.is_empty()) {
-            stray.push("sourceLabels");
+            stray.push(("sourceLabels", format!("{:?}", rule.source_labels)));
         }
         if rule.target_label.as_deref().is_some_and(|label| !label.is_empty()) {
-            stray.push("targetLabel");
+            stray.push(("targetLabel", format!("{:?}", rule.target_label)));
         }
     } else if is_other(&rule.regex, "(.*)") && rule.regex.as_deref() != Some("") {
-        stray.push("regex");
+        stray.push(("regex", format!("{:?}", rule.regex)));
     }
     if rule.modulus.unwrap_or(0) > 0 {
-        stray.push("modulus");
+        stray.push(("modulus", format!("{:?}", rule.modulus)));
     }
     if is_other(&rule.separator, ";") {
-        stray.push("separator");
+        stray.push(("separator", format!("{:?}", rule.separator)));
     }
     if is_other(&rule.replacement, "$1") {
-        stray.push("replacement");
+        stray.push(("replacement", format!("{:?}", rule.replacement)));
     }
-    for field in stray {
-        out.deny(code, path.field(field), format!("{field} must not be set here")).value(format!("{rule:?}"));
+    for (field, value) in stray {
+        out.deny(code, path.field(field), format!("{field} must not be set here")).value(value);
     }
+}
+
+/// What is missing has no value of its own: the rule is known by what it does to which labels.
+fn subject(rule: &RelabelConfig, action: &str) -> String {
+    format!("{action} {:?}", rule.source_labels)
 }
 
 /// `^[a-zA-Z_][a-zA-Z0-9_]*$`

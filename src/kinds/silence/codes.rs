@@ -72,6 +72,9 @@ rules! {
     REPEATED_START = "USHS023" Error "a weekly start is there twice",
         "The second one says nothing, or another day or time was meant.",
         "remove the repetition";
+    BROAD_RECORD = "USHS024" Error "the record of a permission is not the requester's to write",
+        "The annotation usher.dev/broad-allowed says that somebody with the permission silence-all wanted a silence that mutes everything.",
+        "leave the annotation away, or ask somebody who holds usher-silence-all";
     UNSELECTED = "USHS101" Warning "no Alertmanager selects the silence",
         "It is stored but mutes nothing until an Alertmanager's silenceSelector and silenceNamespaceSelector select it.",
         "give the Silence the labels that an Alertmanager selects";
@@ -105,6 +108,9 @@ rules! {
     BLANKS = "USHS111" Warning "the value begins or ends with blanks",
         "Blanks count in the comparison and are hard to see.",
         "remove the blanks";
+    NEARLY_FULL = "USHS112" Warning "an Alertmanager holds nearly as many silences as it may",
+        "It refuses more, and ended silences count until it forgets them.",
+        "end silences that nobody needs, or raise maxSilences of the Alertmanager";
     UNREACHABLE = "USHS113" Warning "a selecting Alertmanager listens on its own loopback only",
         "usher cannot reach it, so the silence will not arrive there.",
         "give the Alertmanager the annotation usher.dev/alertmanager-url or usher.dev/alertmanager-port";
@@ -132,6 +138,12 @@ rules! {
     EITHER_DAY = "USHS121" Warning "a window starts on the days of either field",
         "When both the day of month and the day of week are given, cron takes the days of both, not those that are in both.",
         "write * for one of the two if you mean only the other";
+    MUTES_NOW = "USHS122" Warning "the silence mutes alerts that fire now",
+        "These alerts stop notifying as soon as the silence is in force.",
+        "nothing, if they are the ones you mean";
+    MUTES_NOTHING = "USHS123" Warning "no alert that fires now matches",
+        "Perhaps a value is misspelled; perhaps nothing fires yet.",
+        "compare the matchers with the labels of the alerts that you mean";
 }
 
 cel_rules! {

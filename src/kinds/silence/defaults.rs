@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::selection::{broad_hash, is_bare_and_broad};
 use super::spec::SilenceSpec;
 use super::tenancy::{Selection, effective, equal, injected, namespace_matcher, select, shown, written};
 use crate::model::object::Object;
@@ -39,6 +40,12 @@ pub(super) fn defaults(silence: &Silence, old: Option<&Silence>, facts: &Facts<'
     let shown = enforced(silence, &selection, facts);
     edits.annotate(&silence.metadata, names::ENFORCED_MATCHERS, shown.map(Cow::Owned));
     inject(silence, &selection, facts, edits);
+    // The guard has no requester to ask: it honours the record while it fits.
+    let has_record = silence.metadata.annotation(names::BROAD_ALLOWED).is_some();
+    if facts.user.permitted && (has_record || is_bare_and_broad(silence, facts)) {
+        let hash = broad_hash(&written(silence, &facts.settings.silence.namespace_label));
+        edits.annotate(&silence.metadata, names::BROAD_ALLOWED, Some(Cow::Owned(hash)));
+    }
 }
 
 /// Who created and who changed it: the trail that Alertmanager's one field cannot hold.

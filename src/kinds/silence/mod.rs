@@ -3,7 +3,7 @@
 use kube::CustomResourceExt;
 use serde_json::Value;
 
-use super::{Admission, Cel, FailurePolicy, Kind, KindInfo};
+use super::{Admission, Cel, FailurePolicy, Kind, KindInfo, Permission};
 use crate::gates::System;
 use crate::model::cel::{NotATime, has, time};
 use crate::model::object::Object;
@@ -16,12 +16,14 @@ pub mod breadth;
 pub mod codes;
 mod comparison;
 mod defaults;
+mod preview;
 mod rules;
 pub mod schedule;
 mod selection;
 pub mod spec;
 pub mod sync;
 pub mod tenancy;
+pub mod trial;
 pub mod window;
 
 use spec::SilenceSpec;
@@ -96,7 +98,26 @@ impl Kind for Silence {
         &codes::MIN_MATCHERS,
         &codes::REQUIRED_LABELS,
         &codes::TOO_LARGE,
+        &codes::LABEL_NAME,
+        &codes::MATCHES_EMPTY,
+        &codes::BROAD,
+        &codes::BROAD_RECORD,
     ];
+
+    const PERMISSION: Option<Permission> =
+        Some(Permission { verb: "silence-all", lifts: &[&codes::BROAD, &codes::BROAD_RECORD] });
+
+    fn asks(object: &Object<SilenceSpec>, old: Option<&Object<SilenceSpec>>, facts: &Facts<'_>) -> bool {
+        selection::asks(object, old, facts)
+    }
+
+    /// The record of a permission is no part of the spec, and nobody inherits it.
+    fn rests_on_the_same(object: &Object<SilenceSpec>, old: &Object<SilenceSpec>) -> bool {
+        let record = |silence: &Object<SilenceSpec>| {
+            silence.metadata.annotation(crate::names::BROAD_ALLOWED).map(str::to_owned)
+        };
+        object.spec == old.spec && record(object) == record(old)
+    }
 
     fn defaults(
         object: &Object<SilenceSpec>,

@@ -4,9 +4,11 @@ use jiff::SignedDuration;
 
 use super::codes;
 use super::comparison::Compared;
+use super::preview::check_preview;
 use super::schedule::rules::check_schedule;
 use super::selection::{
-    check_breadth, check_matches_empty, check_names, check_namespace, check_selection, check_size,
+    check_breadth, check_matches_empty, check_names, check_namespace, check_record, check_selection,
+    check_size,
 };
 use super::spec::{MatchType, Matcher, SilenceSpec};
 use super::tenancy::{Selection, brief, equal, fingerprint, injected, likeness, select, shown, written};
@@ -42,6 +44,8 @@ pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>,
     check_contradictions(silence, facts, out);
     check_namespace(silence, &selection, facts, out);
     check_breadth(silence, &matchers, &compared, &selection, facts, out);
+    check_record(silence, old, facts, out);
+    check_preview(silence, &matchers, &selection, facts, out);
     check_size(silence, &selection, facts, out);
     check_duplicates(silence, &selection, facts, out);
     if let Some(old) = old

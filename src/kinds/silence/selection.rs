@@ -11,7 +11,7 @@ use super::comparison::Compared;
 use super::rules::Silence;
 use super::spec::{MatchType, Matcher};
 use super::tenancy::{
-    Selecting, Selection, brief, effective, equal, fingerprint, namespace_matcher, shown, written,
+    Selecting, Selection, brief, effective, equal, fingerprint, namespace_matcher, select, shown, written,
 };
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Severity, quoted};
@@ -51,12 +51,29 @@ pub(super) fn check_selection(
             out.warn(&codes::UNREACHABLE, FieldPath::of(&["metadata", "labels"]), message);
         }
     }
+    for selecting in &selection.selecting {
+        check_room(selecting, facts, out);
+    }
     if let Some(index) = has_own
         && selection.all_enforce()
         && silence.metadata.annotation(names::INJECTED_MATCHERS).is_none()
     {
         let path = FieldPath::spec("matchers").index(index);
         out.warn(&codes::OWN_NAMESPACE, path, "every selecting Alertmanager adds this matcher anyway");
+    }
+}
+
+/// Nine tenths of what an Alertmanager may hold is worth a word.
+fn check_room(selecting: &Selecting, facts: &Facts<'_>, out: &mut Findings) {
+    let (metadata, spec) = (&selecting.alertmanager.metadata, &selecting.alertmanager.spec);
+    let argument = spec.additional_args.iter().find(|argument| argument.name == "silences.max-silences");
+    let limit = argument.and_then(|argument| argument.value.parse::<usize>().ok());
+    let field = || spec.limits.as_ref()?.max_silences.and_then(|most| usize::try_from(most).ok());
+    let Some(most) = limit.or_else(field).filter(|most| *most > 0) else { return };
+    let Some(count) = facts.view.silence_counts.of(&metadata.namespace, &metadata.name) else { return };
+    if count * 10 >= most * 9 {
+        let message = format!("{} holds {count} of at most {most} silences", selecting.name());
+        out.warn(&codes::NEARLY_FULL, FieldPath::of(&["spec"]), message);
     }
 }
 
@@ -167,6 +184,7 @@ pub(super) fn check_breadth(
         return;
     }
     let path = FieldPath::spec("matchers");
+    let allowed = settings.allow_broad || facts.user.permitted;
     if breadth == Breadth::SeverityOnly {
         out.warn(&codes::SEVERITY_ONLY, path, "nothing but the severity narrows the silence");
         return;
@@ -176,13 +194,47 @@ pub(super) fn check_breadth(
     if selection.decides() && selection.all_enforce() {
         let message = format!("the silence mutes every alert of namespace {}", silence.metadata.namespace);
         out.warn(&codes::BROAD, path, message);
-    } else if !bare.is_empty() && !settings.allow_broad {
+    } else if !bare.is_empty() && !allowed {
         let message =
             format!("no matcher pins a value, so {} would mute alerts of every kind", bare.join(", "));
         out.deny(&codes::BROAD, path, message).value(fingerprint(matchers));
     } else if !settings.allow_broad {
         out.warn(&codes::BROAD, path, "no matcher pins a value: the silence mutes alerts of every kind");
     }
+}
+
+/// Nobody but a holder of the permission writes its record; what the stored object has stays.
+pub(super) fn check_record(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out: &mut Findings) {
+    let Some(record) = silence.metadata.annotation(names::BROAD_ALLOWED) else { return };
+    if facts.user.permitted || !is_record_new(silence, old) {
+        return;
+    }
+    let path = FieldPath::of(&["metadata", "annotations"]).key(names::BROAD_ALLOWED);
+    out.deny(&codes::BROAD_RECORD, path, codes::BROAD_RECORD.title).value(record);
+}
+
+fn is_record_new(silence: &Silence, old: Option<&Silence>) -> bool {
+    let before = old.and_then(|old| old.metadata.annotation(names::BROAD_ALLOWED));
+    let record = silence.metadata.annotation(names::BROAD_ALLOWED);
+    record.is_some() && record != before
+}
+
+/// Would the permission change anything? The silence is broad for an Alertmanager that does not enforce the namespace and
+/// is new in that, or its record is.
+pub(super) fn asks(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>) -> bool {
+    if is_record_new(silence, old) {
+        return true;
+    }
+    let is_same = old.is_some_and(|old| old.spec.matchers == silence.spec.matchers);
+    !is_same && !facts.settings.silence.allow_broad && is_bare_and_broad(silence, facts)
+}
+
+/// Is it broad, and selected by an Alertmanager that does not enforce the namespace?
+pub(super) fn is_bare_and_broad(silence: &Silence, facts: &Facts<'_>) -> bool {
+    let selection = select(&silence.metadata, facts);
+    let matchers = written(silence, &facts.settings.silence.namespace_label);
+    selection.selecting.iter().any(|selecting| !selecting.enforces)
+        && measure(&Compared::all(&matchers)) == Breadth::Broad
 }
 
 /// Why a silence must not be sent to an Alertmanager although the rules admit the object: what is judged for each of them,

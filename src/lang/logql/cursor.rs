@@ -2,7 +2,7 @@
 
 use super::advice;
 use super::number;
-use super::parser::{MAX_DEPTH, Parser};
+use super::parser::Parser;
 use super::token::{Kind, Token};
 use super::tree::{self, Grouping, List, Number, Span, Str};
 use crate::lang::Fault;
@@ -48,23 +48,13 @@ impl<'t> Parser<'t> {
         advice::unexpected(self.lexer.text, expected, self.previous, self.token, commented)
     }
 
-    /// An opening parenthesis, counted.
+    /// An opening parenthesis.
     pub(super) fn enter(&mut self) -> Result<Token, Fault> {
-        let open = self.expect(Kind::OpenParen, "`(`")?;
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(Fault::new(
-                open.span.range(),
-                format!("brackets are nested deeper than {MAX_DEPTH}"),
-            ));
-        }
-        Ok(open)
+        self.expect(Kind::OpenParen, "`(`")
     }
 
     pub(super) fn leave(&mut self, what: &str) -> Result<Token, Fault> {
-        let close = self.expect(Kind::CloseParen, what)?;
-        self.depth -= 1;
-        Ok(close)
+        self.expect(Kind::CloseParen, what)
     }
 
     /// A number token, kept as text and value.

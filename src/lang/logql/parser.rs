@@ -6,9 +6,6 @@ use super::token::{Kind, Token};
 use super::tree::{self, BinaryOp, Expr, ExprKind, List, Matching, Side, Span, Tree, VectorOp};
 use crate::lang::Fault;
 
-/// How deep brackets may be nested.
-pub(super) const MAX_DEPTH: usize = 256;
-
 /// What kind of value an expression has. Grammar, not check: some places take only one kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
@@ -47,7 +44,6 @@ pub(super) struct Parser<'t> {
     pub(super) token: Token,
     pub(super) previous: Token,
     pub(super) tree: Tree,
-    pub(super) depth: usize,
     open: Vec<Open>,
     operands: Vec<Operand>,
 }
@@ -61,7 +57,6 @@ pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
         token,
         previous: Token { kind: Kind::End, span: Span::default() },
         tree: Tree::default(),
-        depth: 0,
         open: Vec::new(),
         operands: Vec::new(),
     };

@@ -1,7 +1,7 @@
 //! PromQL as Prometheus 3.15 reads it.
 //!
-//! [`parse`] accepts a text exactly when Prometheus' own parser does, with one difference: brackets nested deeper
-//! than 256 are refused. Everything that Prometheus checks before it evaluates is checked here, types included.
+//! [`parse`] accepts a text exactly when Prometheus' own parser does. Everything that Prometheus checks before it
+//! evaluates is checked here, types included.
 
 mod amounts;
 mod check;

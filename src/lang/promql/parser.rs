@@ -1,11 +1,12 @@
 //! The grammar: operands, operators by their strength, calls and aggregations.
 //!
-//! Only brackets recurse, and they are counted; a chain of operators or signs waits on a stack of its own.
+//! Nothing recurses: operators, signs and open brackets wait on stacks of their own, so that no query is too deep or too
+//! long for the stack of the thread.
 
 use std::ops::Range;
 
 use super::Options;
-use super::functions;
+use super::functions::{self, Function};
 use super::hints;
 use super::lexer::Lexer;
 use super::number::{self, Literal};
@@ -14,9 +15,6 @@ use super::token::{Aggregator, Kind, Operator, Token};
 use super::tree::{Grouping, Id, Node, Query, Slice, index};
 use crate::lang::Fault;
 use crate::lang::duration::{self, DurationError};
-
-/// Brackets inside brackets, at most. Prometheus has no bound; no query that a human wrote comes near this one.
-pub(super) const DEEPEST: usize = 256;
 
 /// An operator that waits for its right side.
 pub(super) enum Waiting {
@@ -40,6 +38,41 @@ pub(super) enum WaitingAmount {
     Binary { operator: Operator, left: Id, sign: Token },
 }
 
+/// A bracket around expressions that is still open.
+enum Around {
+    Paren { start: usize },
+    Call { function: &'static Function, name: Token, arguments: usize },
+    Aggregation { aggregator: Aggregator, name: Token, grouping: Option<Grouping>, arguments: usize },
+}
+
+/// An operand, or the bracket that it begins with.
+enum Operand {
+    Whole(Id),
+    Begun(Around),
+}
+
+/// What the end of an expression inside a bracket means.
+pub(super) enum Ended<A> {
+    /// The bracket is closed, and is an operand itself.
+    Bracket(Id),
+    /// The bracket goes on behind a comma.
+    More(A),
+}
+
+/// A bracket around duration expressions that is still open.
+pub(super) enum AroundAmount {
+    Paren,
+    /// `max_of(` or `min_of(`.
+    First {
+        larger: bool,
+    },
+    /// The same behind the comma.
+    Second {
+        larger: bool,
+        left: Id,
+    },
+}
+
 /// The parser over one text.
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
@@ -50,6 +83,9 @@ pub(super) struct Parser<'t> {
     lexer: Lexer<'t>,
     waiting: Vec<Waiting>,
     arguments: Vec<Id>,
+    /// Brackets around the expression, each with the number of operators that wait further out.
+    around: Vec<(Around, usize)>,
+    pub(super) around_amounts: Vec<(AroundAmount, usize)>,
     open: Vec<Token>,
     /// Where the bracket that was closed last ended.
     closed_at: usize,
@@ -68,6 +104,8 @@ impl<'t> Parser<'t> {
             lexer,
             waiting: Vec::new(),
             arguments: Vec::new(),
+            around: Vec::new(),
+            around_amounts: Vec::new(),
             open: Vec::new(),
             closed_at: 0,
         })
@@ -95,10 +133,6 @@ impl<'t> Parser<'t> {
 
     /// Takes an opening bracket, and remembers it until it is closed.
     pub(super) fn open_bracket(&mut self) -> Result<Token, Fault> {
-        if self.open.len() >= DEEPEST {
-            return Err(Fault::new(self.ahead.span(), format!("brackets are nested deeper than {DEEPEST}"))
-                .hint("record the inner part with a recording rule of its own"));
-        }
         self.open.push(self.ahead);
         self.advance()
     }
@@ -134,28 +168,67 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Expressions joined by operators.
-    pub(super) fn expression(&mut self) -> Result<Id, Fault> {
-        let floor = self.waiting.len();
-        loop {
+    /// Expressions joined by operators, with everything that they hold in brackets.
+    fn expression(&mut self) -> Result<Id, Fault> {
+        let mut floor = self.waiting.len();
+        'operand: loop {
             while let Kind::Operator(sign @ (Operator::Add | Operator::Sub)) = self.ahead.kind {
                 let start = self.advance()?.start;
                 self.waiting.push(Waiting::Sign { minus: sign == Operator::Sub, start });
             }
-            let operand = self.operand()?;
-            let mut operand = self.modified(operand)?;
-            let Kind::Operator(operator) = self.ahead.kind else {
+            let mut operand = match self.operand()? {
+                Operand::Whole(operand) => operand,
+                Operand::Begun(around) => {
+                    self.around.push((around, floor));
+                    floor = self.waiting.len();
+                    continue;
+                }
+            };
+            loop {
+                operand = self.modified(operand)?;
+                if let Kind::Operator(operator) = self.ahead.kind {
+                    while self.waiting[floor..].last().is_some_and(|waiting| waiting.goes_before(operator)) {
+                        operand = self.join(operand);
+                    }
+                    self.advance()?;
+                    let matching = self.matching()?;
+                    self.waiting.push(Waiting::Binary { operator, left: operand, matching });
+                    continue 'operand;
+                }
                 while self.waiting.len() > floor {
                     operand = self.join(operand);
                 }
-                return Ok(operand);
-            };
-            while self.waiting[floor..].last().is_some_and(|waiting| waiting.goes_before(operator)) {
-                operand = self.join(operand);
+                let Some((around, further_out)) = self.around.pop() else { return Ok(operand) };
+                match self.end_of_expression(operand, around)? {
+                    Ended::Bracket(bracket) => (operand, floor) = (bracket, further_out),
+                    Ended::More(around) => {
+                        self.around.push((around, further_out));
+                        continue 'operand;
+                    }
+                }
             }
-            self.advance()?;
-            let matching = self.matching()?;
-            self.waiting.push(Waiting::Binary { operator, left: operand, matching });
+        }
+    }
+
+    /// Takes what stands behind an expression inside a bracket: the end of the bracket, or the comma before more.
+    fn end_of_expression(&mut self, inner: Id, around: Around) -> Result<Ended<Around>, Fault> {
+        self.arguments.push(inner);
+        let is_list = !matches!(around, Around::Paren { .. });
+        match self.ahead.kind {
+            Kind::Comma if is_list => {
+                let comma = self.advance()?;
+                if self.ahead.kind == Kind::CloseParen {
+                    return Err(Fault::new(comma.span(), "an argument is missing behind this comma")
+                        .hint("leave the last comma out: only lists of labels and matchers may end in one"));
+                }
+                Ok(Ended::More(around))
+            }
+            Kind::CloseParen => {
+                let end = self.close_bracket()?.end;
+                self.closed(around, end).map(Ended::Bracket)
+            }
+            _ if is_list => Err(self.unexpected_after_expression("an operator, a comma or )")),
+            _ => Err(self.unexpected_after_expression("an operator or )")),
         }
     }
 
@@ -180,28 +253,23 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn operand(&mut self) -> Result<Id, Fault> {
+    fn operand(&mut self) -> Result<Operand, Fault> {
         match self.ahead.kind {
             Kind::Number | Kind::Duration => {
                 let token = self.advance()?;
                 let literal = self.literal(token)?;
-                Ok(self.tree.add(Node::Number(literal), token.span()))
+                Ok(Operand::Whole(self.tree.add(Node::Number(literal), token.span())))
             }
             Kind::Quoted => {
                 let token = self.advance()?;
                 let text = self.unquoted(token);
-                Ok(self.tree.add(Node::Text(text), token.span()))
+                Ok(Operand::Whole(self.tree.add(Node::Text(text), token.span())))
             }
             Kind::OpenParen => {
                 let start = self.open_bracket()?.start;
-                let inner = self.expression()?;
-                if self.ahead.kind != Kind::CloseParen {
-                    return Err(self.unexpected_after_expression("an operator or )"));
-                }
-                let end = self.close_bracket()?.end;
-                Ok(self.tree.add(Node::Paren(inner), start..end))
+                Ok(Operand::Begun(Around::Paren { start }))
             }
-            Kind::OpenBrace => self.selector(None),
+            Kind::OpenBrace => self.selector(None).map(Operand::Whole),
             kind if kind.names_metric() => {
                 let name = self.advance()?;
                 match (kind, self.ahead.kind) {
@@ -218,7 +286,7 @@ impl<'t> Parser<'t> {
                         | Kind::MinOf,
                         Kind::OpenParen,
                     ) => self.call(name),
-                    _ => self.selector(Some(name)),
+                    _ => self.selector(Some(name)).map(Operand::Whole),
                 }
             }
             _ => Err(self.no_operand()),
@@ -259,7 +327,7 @@ impl<'t> Parser<'t> {
         Slice { start, end: index(self.tree.pool.len()) }
     }
 
-    fn call(&mut self, name: Token) -> Result<Id, Fault> {
+    fn call(&mut self, name: Token) -> Result<Operand, Fault> {
         let word = self.word(name);
         let Some(function) = functions::find(word) else {
             return Err(hints::unknown_function(word, name.span()));
@@ -267,46 +335,46 @@ impl<'t> Parser<'t> {
         if function.experimental && !self.options.experimental_functions {
             return Err(experimental(word, name.span()));
         }
-        let floor = self.arguments.len();
-        let end = self.call_arguments()?;
-        let start = index(self.tree.arguments.len());
-        self.tree.arguments.extend(self.arguments.drain(floor..));
-        let arguments = Slice { start, end: index(self.tree.arguments.len()) };
-        Ok(self.tree.add(Node::Call { function, arguments }, name.start..end))
+        let arguments = self.arguments.len();
+        self.begun(Around::Call { function, name, arguments })
     }
 
-    /// `(`, arguments, `)`; leaves the arguments on the stack and returns where the bracket closed.
-    fn call_arguments(&mut self) -> Result<usize, Fault> {
-        self.open_bracket()?;
-        if self.ahead.kind == Kind::CloseParen {
-            return Ok(self.close_bracket()?.end);
-        }
-        loop {
-            let argument = self.expression()?;
-            self.arguments.push(argument);
-            match self.ahead.kind {
-                Kind::Comma => {
-                    let comma = self.advance()?;
-                    if self.ahead.kind == Kind::CloseParen {
-                        return Err(Fault::new(comma.span(), "an argument is missing behind this comma")
-                            .hint(
-                                "leave the last comma out: only lists of labels and matchers may end in one",
-                            ));
-                    }
-                }
-                Kind::CloseParen => return Ok(self.close_bracket()?.end),
-                _ => return Err(self.unexpected_after_expression("an operator, a comma or )")),
-            }
-        }
-    }
-
-    fn aggregation(&mut self, aggregator: Aggregator, name: Token) -> Result<Id, Fault> {
-        let mut grouping = self.grouping()?;
+    fn aggregation(&mut self, aggregator: Aggregator, name: Token) -> Result<Operand, Fault> {
+        let grouping = self.grouping()?;
         if self.ahead.kind != Kind::OpenParen {
             return Err(self.unexpected("( and the vector to aggregate"));
         }
-        let floor = self.arguments.len();
-        let mut end = self.call_arguments()?;
+        let arguments = self.arguments.len();
+        self.begun(Around::Aggregation { aggregator, name, grouping, arguments })
+    }
+
+    /// Takes the bracket before arguments; without arguments the closing one too.
+    fn begun(&mut self, around: Around) -> Result<Operand, Fault> {
+        self.open_bracket()?;
+        if self.ahead.kind != Kind::CloseParen {
+            return Ok(Operand::Begun(around));
+        }
+        let end = self.close_bracket()?.end;
+        self.closed(around, end).map(Operand::Whole)
+    }
+
+    /// Makes a node of a call or an aggregation; its arguments lie on the stack, and its bracket was closed there.
+    fn closed(&mut self, around: Around, mut end: usize) -> Result<Id, Fault> {
+        let (aggregator, name, mut grouping, floor) = match around {
+            Around::Aggregation { aggregator, name, grouping, arguments } => {
+                (aggregator, name, grouping, arguments)
+            }
+            Around::Call { function, name, arguments: floor } => {
+                let start = index(self.tree.arguments.len());
+                self.tree.arguments.extend(self.arguments.drain(floor..));
+                let arguments = Slice { start, end: index(self.tree.arguments.len()) };
+                return Ok(self.tree.add(Node::Call { function, arguments }, name.start..end));
+            }
+            Around::Paren { start } => {
+                let inner = self.arguments.pop().unwrap_or_default();
+                return Ok(self.tree.add(Node::Paren(inner), start..end));
+            }
+        };
         if grouping.is_none() {
             grouping = self.grouping()?;
             end = self.closed_at;

@@ -1,8 +1,9 @@
 //! Builds the tree step by step with a stack, simplifying on the way exactly as Go does: whether a pattern is too large or
 //! too deep depends on the simplified tree, and even on which nodes Go had given back for use again.
 
+use super::members::Members;
 use super::ranges;
-use super::tree::{Flags, Id, NONE, Node, Op, Tree};
+use super::tree::{Flags, Id, NONE, Node, Op, Tree, index};
 
 /// A limit of Go that was passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +72,15 @@ impl Builder {
         let (start, end) = (node.start as usize, (node.start + node.length) as usize);
         match node.op {
             Op::Literal if end == self.tree.runes.len() => self.tree.runes.truncate(start),
-            Op::Class if node.owned && end == self.tree.ranges.len() => self.tree.ranges.truncate(start),
+            Op::Class if node.owned => {
+                let set = node.set as usize;
+                if end == self.tree.ranges.len() {
+                    self.tree.ranges.truncate(start);
+                }
+                if set + 1 == self.tree.sets.len() {
+                    self.tree.sets.truncate(set);
+                }
+            }
             _ => {}
         }
         let node = self.tree.node_mut(id);
@@ -101,11 +110,18 @@ impl Builder {
         (node.start, node.length) = (start, 1);
     }
 
-    /// Pushes a class whose ranges, in order, are the last of the tree's, from `start` on.
-    pub(super) fn push_class(&mut self, id: Id, start: usize, end: usize, owned: bool) -> Result<(), Limit> {
+    /// Pushes a class.
+    pub(super) fn push_class(&mut self, id: Id, members: Members, owned: bool) -> Result<(), Limit> {
         let node = self.tree.node_mut(id);
-        (node.start, node.length, node.owned) = (index(start), index(end - start), owned);
+        (node.start, node.length, node.owned) = (members.start, members.length, owned);
+        (node.set, node.count) = (members.set, members.count);
         self.push(id)
+    }
+
+    /// Pushes a class whose ranges, in order and not many, are the last of the tree's, from `start` on.
+    pub(super) fn push_listed(&mut self, id: Id, start: usize) -> Result<(), Limit> {
+        let members = self.tree.listed_from(start);
+        self.push_class(id, members, true)
     }
 
     /// Pushes a node. A class of one character, or of one in both cases, becomes a literal.
@@ -117,8 +133,8 @@ impl Builder {
                 None
             }
             Op::Class => {
-                self.rune_count += 2 * node.length as usize;
-                single_rune(self.tree.class(id))
+                self.rune_count += 2 * node.count as usize;
+                single_rune(self.tree.listed(id)).filter(|_| node.set == NONE)
             }
             _ => None,
         };
@@ -328,9 +344,4 @@ fn single_rune(class: &[ranges::Range]) -> Option<(u32, bool)> {
         [(a, b), (c, d)] if a == b && c == d && couple(a, c) => Some((a, true)),
         _ => None,
     }
-}
-
-/// Positions in the tree's vectors fit: a pattern is far shorter than 4 GiB and classes are limited.
-pub(super) fn index(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
 }

@@ -2,13 +2,12 @@
 
 use super::builder::Limit;
 use super::fault::{Code, Trouble};
+use super::members::Members;
 use super::parser::Parser;
 use super::ranges::{self, MAX_RUNE};
+use super::segments::{self, LARGE_CLASS, Set};
 use super::tree::{Flags, Op};
-use super::unicode;
-
-/// A class of more ranges than this is not stored again if the last such class was the same.
-const LARGE_CLASS: usize = 64;
+use super::unicode::{self, Group};
 
 impl Parser<'_> {
     /// A class in brackets, which is pushed. The outer result is about the text, the inner one about limits.
@@ -16,13 +15,13 @@ impl Parser<'_> {
         let start = self.at;
         self.at += 1;
         let id = self.builder.make(Op::Class, self.builder.flags);
-        let folds = self.builder.flags.has(Flags::FOLD);
         let negated = self.peek(0) == Some(b'^');
         if negated {
             self.at += 1;
         }
         self.class.clear();
-        self.in_class.clear();
+        self.named.clear();
+        self.class_set = None;
         let mut first = true;
         while first || self.peek(0) != Some(b']') {
             first = false;
@@ -39,31 +38,54 @@ impl Parser<'_> {
                     return Err(Trouble::new(Code::InvalidCharRange, range_start..self.at));
                 }
             }
-            if folds {
-                ranges::append_folded(&mut self.class, 0, lo, hi);
-            } else {
-                ranges::append_all(&mut self.class, 0, &[(lo, hi)]);
-            }
+            ranges::append_all(&mut self.class, 0, &[(lo, hi)]);
         }
         self.at += 1;
+        if self.builder.flags.has(Flags::FOLD) {
+            // Once for all: many ranges may say the same.
+            ranges::clean(&mut self.class, 0);
+            ranges::fold(&mut self.class);
+        }
+        ranges::append_all(&mut self.class, 0, &self.named);
         ranges::clean(&mut self.class, 0);
-        if negated {
-            ranges::negate(&mut self.class, 0);
+        let Some(count) = self.settle_class(negated) else {
+            let from = self.builder.tree.ranges.len();
+            self.builder.tree.ranges.append(&mut self.class);
+            return Ok(self.builder.push_listed(id, from));
+        };
+        let members = self.store_large_class(count);
+        Ok(self.builder.push_class(id, members, false))
+    }
+
+    /// Brings the class that was read, in order, into its only form. If it is large, says of how many ranges it consists.
+    fn settle_class(&mut self, negated: bool) -> Option<usize> {
+        if self.class_set.is_none() && self.class.len() <= LARGE_CLASS {
+            if negated {
+                ranges::negate(&mut self.class, 0);
+            }
+            if self.class.len() <= LARGE_CLASS {
+                return None;
+            }
+            return segments::settle(self.class_set.insert(Set::EMPTY), &mut self.class, false);
         }
-        let known = self.large_class;
-        if self.class.len() > LARGE_CLASS
-            && self.builder.tree.ranges.get(known.0..known.1) == Some(&self.class[..])
-        {
-            return Ok(self.builder.push_class(id, known.0, known.1, false));
+        segments::settle(self.class_set.get_or_insert(Set::EMPTY), &mut self.class, negated)
+    }
+
+    /// Puts a large class into the tree, unless the last one was the same.
+    fn store_large_class(&mut self, count: usize) -> Members {
+        let tree = &mut self.builder.tree;
+        if let Some(known) = self.large_class {
+            let listed = known.start as usize..(known.start + known.length) as usize;
+            if tree.sets.get(known.set as usize) == self.class_set.as_ref()
+                && tree.ranges.get(listed) == Some(&self.class[..])
+            {
+                return known;
+            }
         }
-        let from = self.builder.tree.ranges.len();
-        self.builder.tree.ranges.append(&mut self.class);
-        let to = self.builder.tree.ranges.len();
-        let large = to - from > LARGE_CLASS;
-        if large {
-            self.large_class = (from, to);
-        }
-        Ok(self.builder.push_class(id, from, to, !large))
+        let set = self.class_set.take().unwrap_or(Set::EMPTY);
+        let members = tree.add_large(set, &self.class, count);
+        self.large_class = Some(members);
+        members
     }
 
     /// One character of a class.
@@ -90,7 +112,7 @@ impl Parser<'_> {
         };
         let name = &rest[..length];
         let (negated, name) = name.strip_prefix(b"^").map_or((false, name), |name| (true, name));
-        let Some(members) = unicode::posix(name) else {
+        let Some(members) = unicode::posix(name, self.builder.flags.has(Flags::FOLD)) else {
             return Err(Trouble::new(Code::InvalidCharRange, self.at..self.at + length + 4));
         };
         self.add_members(members, negated);
@@ -104,44 +126,35 @@ impl Parser<'_> {
             return false;
         }
         let Some(letter) = self.peek(1) else { return false };
-        let Some(members) = unicode::perl(letter.to_ascii_lowercase()) else { return false };
+        let folds = self.builder.flags.has(Flags::FOLD);
+        let Some(members) = unicode::perl(letter.to_ascii_lowercase(), folds) else { return false };
         self.add_members(members, letter.is_ascii_uppercase());
         self.at += 2;
         true
     }
 
     fn add_members(&mut self, members: &[ranges::Range], negated: bool) {
-        let folds = self.builder.flags.has(Flags::FOLD);
-        let mut all = Vec::new();
-        let members = if folds {
-            for &(lo, hi) in members {
-                ranges::append_folded(&mut all, 0, lo, hi);
-            }
-            ranges::clean(&mut all, 0);
-            &all
-        } else {
-            members
-        };
         if negated {
-            ranges::append_negated(&mut self.class, 0, members);
+            ranges::append_negated(&mut self.named, 0, members);
         } else {
-            ranges::append_all(&mut self.class, 0, members);
+            ranges::append_all(&mut self.named, 0, members);
         }
     }
 
     fn unicode_class_in_brackets(&mut self) -> Result<bool, Trouble> {
-        let Some((from, to)) = self.unicode_class()? else { return Ok(false) };
-        // Named twice in one class, it adds nothing but work.
-        if !self.in_class.contains(&(from, to)) {
-            self.in_class.push((from, to));
-            let members = self.builder.tree.ranges.get(from..to).unwrap_or_default();
-            ranges::append_all(&mut self.class, 0, members);
+        let Some((group, negated)) = self.unicode_class()? else { return Ok(false) };
+        let folds = self.builder.flags.has(Flags::FOLD);
+        if let Some(set) = group.set(folds) {
+            let class = self.class_set.get_or_insert(Set::EMPTY);
+            if negated { class.unite_outside(set) } else { class.unite(set) }
+        } else {
+            self.add_members(&group.list(folds), negated);
         }
         Ok(true)
     }
 
-    /// `\p{Greek}`, `\pL`, `\P{^Lu}`: where its members lie among the tree's ranges.
-    pub(super) fn unicode_class(&mut self) -> Result<Option<(usize, usize)>, Trouble> {
+    /// `\p{Greek}`, `\pL`, `\P{^Lu}`: a group, and whether everything else is meant.
+    pub(super) fn unicode_class(&mut self) -> Result<Option<(Group, bool)>, Trouble> {
         let start = self.at;
         let mut negated = match (self.peek(0), self.peek(1)) {
             (Some(b'\\'), Some(b'p')) => false,
@@ -174,35 +187,36 @@ impl Parser<'_> {
         if group.newer {
             self.note_newer("1.25", start..end);
         }
-        Ok(Some(self.group_ranges(&group, negated != group.inverted)))
+        let negated = negated != group.inverted;
+        Ok(Some((group, negated)))
     }
 
-    /// The ranges of a group, put among the tree's ranges once.
-    fn group_ranges(&mut self, group: &unicode::Group, negated: bool) -> (usize, usize) {
-        let folds = self.builder.flags.has(Flags::FOLD) && !group.folded.is_empty();
+    /// The members of a group outside brackets, put into the tree once.
+    pub(super) fn group_members(&mut self, group: &Group, negated: bool) -> Members {
+        let folds = self.builder.flags.has(Flags::FOLD);
         let key = (group.key, negated, folds);
         let found = self.groups.binary_search_by_key(&key, |&(key, _)| key);
         if let Ok(at) = found {
             return self.groups[at].1;
         }
-        let list = &mut self.builder.tree.ranges;
-        let from = list.len();
-        if negated && !folds {
-            ranges::append_negated(list, from, group.members);
+        self.class.clear();
+        self.class_set = None;
+        if let Some(set) = group.set(folds) {
+            self.class_set = Some(set.clone());
         } else {
-            list.extend_from_slice(group.members);
+            self.class.extend_from_slice(&group.list(folds));
         }
-        if folds {
-            list.extend_from_slice(group.folded);
-            ranges::clean(list, from);
-            if negated {
-                ranges::negate(list, from);
-            }
-        }
-        let place = (from, list.len());
+        let members = if let Some(count) = self.settle_class(negated) {
+            self.store_large_class(count)
+        } else {
+            let tree = &mut self.builder.tree;
+            let start = tree.ranges.len();
+            tree.ranges.append(&mut self.class);
+            tree.listed_from(start)
+        };
         let at = found.unwrap_or_else(|at| at);
-        self.groups.insert(at, (key, place));
-        place
+        self.groups.insert(at, (key, members));
+        members
     }
 
     /// An escape that means one character.

@@ -3,8 +3,8 @@
 //! Works off nested alternations with a stack of its own. Neighbours that were compared once and have nothing in common
 //! go into segments, so that a deep nest of alternations is not compared again on every level.
 
-use super::builder::{Builder, Limit, index};
-use super::tree::{Flags, Id, NONE, Node, Op};
+use super::builder::{Builder, Limit};
+use super::tree::{Flags, Id, NONE, Node, Op, index};
 
 /// Deeper than this the tree is too high in any case: every level adds at least one to its height.
 const MAX_LEVELS: usize = 1000;
@@ -258,11 +258,7 @@ impl Builder {
         one.op == other.op
             && match one.op {
                 Op::Literal => same(Flags::FOLD) && self.tree.literal(a) == self.tree.literal(b),
-                Op::Class => {
-                    same(Flags::FOLD)
-                        && one.length == other.length
-                        && (one.start == other.start || self.tree.class(a) == self.tree.class(b))
-                }
+                Op::Class => same(Flags::FOLD) && self.tree.is_same_class(a, b),
                 Op::Repeat => {
                     same(Flags::NON_GREEDY)
                         && (one.min, one.max) == (other.min, other.max)
@@ -300,7 +296,10 @@ impl Builder {
                 continue;
             }
             if at - start > 1 {
-                let weight = |id: &Id| (self.tree.node(*id).op, self.tree.node(*id).length);
+                let weight = |id: &Id| {
+                    let node = self.tree.node(*id);
+                    (node.op, if node.op == Op::Class { node.count } else { node.length })
+                };
                 let mut most = start;
                 for other in start + 1..at {
                     if weight(&items[most]) < weight(&items[other]) {

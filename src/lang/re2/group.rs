@@ -1,9 +1,8 @@
 //! Groups: `(..)`, `(?:..)`, `(?P<name>..)` and modes such as `(?i)`.
 
-use super::builder::index;
 use super::fault::{Code, Trouble};
 use super::parser::Parser;
-use super::tree::{Flags, Op};
+use super::tree::{Flags, Op, index};
 
 impl Parser<'_> {
     /// Opens the group that begins at `start`: `capture` and `name` count from 1, 0 is none.

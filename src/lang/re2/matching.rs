@@ -3,6 +3,8 @@
 //! Rules try a matcher on a few made-up values. A node takes the set of places where it may begin to the set where it may
 //! end, so nothing is ever tried twice and no pattern is slow.
 
+use std::collections::HashMap;
+
 use super::ranges;
 use super::tree::{Flags, Id, Op, Tree};
 
@@ -13,10 +15,90 @@ type Places = u128;
 const LONGEST: usize = 126;
 /// Nodes that are looked at before giving up; a typical pattern needs some dozens.
 const MOST_STEPS: usize = 200_000;
+/// From so many places on, every place where a character or a class fits is sought at once and remembered.
+const MANY: u32 = 4;
+
+/// A text and what was found out about it.
+struct Text {
+    runes: Vec<u32>,
+    /// Each character once, in order, with the places where it stands; sought on demand.
+    letters: Vec<(u32, Places)>,
+}
+
+impl Text {
+    fn new(runes: Vec<u32>) -> Self {
+        Self { runes, letters: Vec::new() }
+    }
+
+    fn letters(&mut self) -> &[(u32, Places)] {
+        if self.letters.is_empty() {
+            self.letters = self.runes.iter().enumerate().map(|(at, &rune)| (rune, 1 << at)).collect();
+            self.letters.sort_unstable();
+            self.letters.dedup_by(|later, kept| {
+                let same = later.0 == kept.0;
+                kept.1 |= if same { later.1 } else { 0 };
+                same
+            });
+        }
+        &self.letters
+    }
+
+    /// Where a character stands.
+    fn places(&mut self, rune: u32) -> Places {
+        let letters = self.letters();
+        let found = letters.binary_search_by_key(&rune, |&(letter, _)| letter).ok();
+        found.and_then(|at| letters.get(at)).map_or(0, |&(_, places)| places)
+    }
+
+    /// One character further, where it is one of those.
+    fn step(&self, starts: Places, is_one: impl Fn(u32) -> bool) -> Places {
+        let (mut left, mut ends) = (starts, 0);
+        while left != 0 {
+            let place = left.trailing_zeros();
+            left &= left - 1;
+            if self.runes.get(place as usize).is_some_and(|&rune| is_one(rune)) {
+                ends |= 1 << (place + 1);
+            }
+        }
+        ends
+    }
+
+    /// Where a literal may end; nothing if that cannot be told.
+    fn ends(&mut self, literal: &[u32], starts: Places) -> Option<Places> {
+        let mut places = starts;
+        let mut known = None;
+        for &rune in literal {
+            // Go matches an encoded surrogate in ways of its own.
+            if (0xD800..0xE000).contains(&rune) {
+                return None;
+            }
+            if places.count_ones() < MANY {
+                places = self.step(places, |c| c == rune);
+            } else {
+                let fits = match known {
+                    Some((last, fits)) if last == rune => fits,
+                    _ => self.places(rune),
+                };
+                known = Some((rune, fits));
+                places = (places & fits) << 1;
+            }
+            if places == 0 {
+                break;
+            }
+        }
+        Some(places)
+    }
+}
 
 struct Walk<'a> {
     tree: &'a Tree,
-    text: Vec<u32>,
+    text: Text,
+    /// The same with each character the smallest of those that are equal when case is ignored; made on demand.
+    folded: Option<Text>,
+    /// Where characters of a class stand.
+    classes: HashMap<Id, Places>,
+    /// Places with certain neighbours, by the operation that asks for them.
+    neighbours: [Option<Places>; 5],
     steps: usize,
 }
 
@@ -28,7 +110,14 @@ pub(super) fn is_match(tree: &Tree, whole: bool, text: &str) -> Option<bool> {
     }
     let end = 1 << text.len();
     let all = (end << 1) - 1;
-    let mut walk = Walk { tree, text, steps: 0 };
+    let mut walk = Walk {
+        tree,
+        text: Text::new(text),
+        folded: None,
+        classes: HashMap::new(),
+        neighbours: [None; 5],
+        steps: 0,
+    };
     let ends = walk.ends(tree.root, if whole { 1 } else { all })?;
     Some(if whole { ends & end != 0 } else { ends != 0 })
 }
@@ -47,33 +136,26 @@ impl Walk<'_> {
         let node = tree.node(id);
         let ends = match node.op {
             Op::Empty => starts,
-            Op::Literal => {
-                let folds = node.flags.has(Flags::FOLD);
-                let mut places = starts;
-                for &rune in tree.literal(id) {
-                    // Go matches an encoded surrogate in ways of its own.
-                    if (0xD800..0xE000).contains(&rune) {
-                        return None;
-                    }
-                    places = self.step(places, |c| c == rune || folds && same_letter(c, rune));
-                    if places == 0 {
-                        break;
-                    }
-                }
-                places
+            // The characters of a literal that ignores case are the smallest of their rings, too.
+            Op::Literal if node.flags.has(Flags::FOLD) => {
+                let text = &self.text.runes;
+                let folded = self.folded.get_or_insert_with(|| {
+                    Text::new(text.iter().map(|&rune| ranges::min_fold(rune)).collect())
+                });
+                folded.ends(tree.literal(id), starts)?
             }
-            Op::Class => {
-                let class = tree.class(id);
-                self.step(starts, |c| class.iter().any(|&(first, last)| first <= c && c <= last))
+            Op::Literal => self.text.ends(tree.literal(id), starts)?,
+            Op::Class => self.class(id, starts),
+            Op::AnyNotNewline => {
+                (starts & self.at(4, |_, after| after.is_some_and(|c| c != u32::from('\n')))) << 1
             }
-            Op::AnyNotNewline => self.step(starts, |c| c != u32::from('\n')),
-            Op::Any => self.step(starts, |_| true),
+            Op::Any => (starts << 1) & ((1 << (self.text.runes.len() + 1)) - 1),
             Op::BeginText => starts & 1,
-            Op::EndText => starts & (1 << self.text.len()),
-            Op::BeginLine => self.at(starts, |before, _| before.is_none_or(|c| c == u32::from('\n'))),
-            Op::EndLine => self.at(starts, |_, after| after.is_none_or(|c| c == u32::from('\n'))),
-            Op::WordBoundary => self.at(starts, |before, after| is_word(before) != is_word(after)),
-            Op::NotWordBoundary => self.at(starts, |before, after| is_word(before) == is_word(after)),
+            Op::EndText => starts & (1 << self.text.runes.len()),
+            Op::BeginLine => starts & self.at(0, |before, _| before.is_none_or(|c| c == u32::from('\n'))),
+            Op::EndLine => starts & self.at(1, |_, after| after.is_none_or(|c| c == u32::from('\n'))),
+            Op::WordBoundary => starts & self.at(2, |before, after| is_word(before) != is_word(after)),
+            Op::NotWordBoundary => starts & self.at(3, |before, after| is_word(before) == is_word(after)),
             Op::Capture => self.ends(node.first, starts)?,
             Op::Quest => starts | self.ends(node.first, starts)?,
             Op::Star => self.again(node.first, starts, None)?,
@@ -124,32 +206,36 @@ impl Walk<'_> {
         Some(places)
     }
 
-    /// One character further, where it is one of those.
-    fn step(&self, starts: Places, is_one: impl Fn(u32) -> bool) -> Places {
-        let taken = self.text.iter().enumerate().filter(|(at, c)| starts & (1 << at) != 0 && is_one(**c));
-        taken.fold(0, |places, (at, _)| places | 1 << (at + 1))
+    /// Where a class may end.
+    fn class(&mut self, id: Id, starts: Places) -> Places {
+        let tree = self.tree;
+        if starts.count_ones() < MANY {
+            return self.text.step(starts, |c| tree.matches_rune(id, c));
+        }
+        let text = &mut self.text;
+        let fits = self.classes.entry(id).or_insert_with(|| {
+            let members = text.letters().iter().filter(|letter| tree.matches_rune(id, letter.0));
+            members.fold(0, |places, letter| places | letter.1)
+        });
+        (starts & *fits) << 1
     }
 
-    /// The places that have such neighbours.
-    fn at(&self, starts: Places, holds: impl Fn(Option<u32>, Option<u32>) -> bool) -> Places {
-        let before = |at: usize| at.checked_sub(1).and_then(|at| self.text.get(at)).copied();
-        let fits = (0..=self.text.len()).filter(|at| holds(before(*at), self.text.get(*at).copied()));
-        starts & fits.fold(0, |places, at| places | 1 << at)
+    /// The places that have such neighbours, sought once.
+    fn at(&mut self, which: usize, holds: impl Fn(Option<u32>, Option<u32>) -> bool) -> Places {
+        if let Some(&Some(known)) = self.neighbours.get(which) {
+            return known;
+        }
+        let text = &self.text.runes;
+        let before = |at: usize| at.checked_sub(1).and_then(|at| text.get(at)).copied();
+        let fits = (0..=text.len()).filter(|at| holds(before(*at), text.get(*at).copied()));
+        let places = fits.fold(0, |places, at| places | 1 << at);
+        if let Some(place) = self.neighbours.get_mut(which) {
+            *place = Some(places);
+        }
+        places
     }
 }
 
 fn is_word(c: Option<u32>) -> bool {
     c.and_then(char::from_u32).is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// Are two characters the same but for their case? The orbits of folding are short.
-fn same_letter(one: u32, other: u32) -> bool {
-    let mut next = ranges::simple_fold(one);
-    while next != one {
-        if next == other {
-            return true;
-        }
-        next = ranges::simple_fold(next);
-    }
-    false
 }

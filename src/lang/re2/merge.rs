@@ -1,11 +1,9 @@
 //! Merging of single characters and classes that are alternatives of each other.
 
-use super::builder::{Builder, index};
+use super::builder::Builder;
 use super::ranges;
-use super::tree::{Flags, Id, Op};
-
-/// From this many ranges on it pays to look whether a class is already contained before it is added.
-const LARGE_CLASS: usize = 64;
+use super::segments::{self, LARGE_CLASS, Set};
+use super::tree::{Flags, Id, NONE, Op, index};
 
 impl Builder {
     /// Adds the members of `simple` to `complex`.
@@ -40,7 +38,10 @@ impl Builder {
         }
         self.order_class(id);
         let newline = u32::from('\n');
-        let op = match *self.tree.class(id) {
+        if self.tree.node(id).set != NONE {
+            return;
+        }
+        let op = match *self.tree.listed(id) {
             [(0, ranges::MAX_RUNE)] => Op::Any,
             [(0, before), (after, ranges::MAX_RUNE)] if before + 1 == newline && after == newline + 1 => {
                 Op::AnyNotNewline
@@ -62,19 +63,63 @@ impl Builder {
             self.tree.ranges.truncate(start + kept);
         }
         let node = self.tree.node_mut(id);
-        (node.length, node.clean) = (index(kept), true);
+        (node.length, node.count, node.clean) = (index(kept), index(kept), true);
+        if kept > LARGE_CLASS || node.set != NONE {
+            self.settle_class(id);
+        }
+    }
+
+    /// Brings a class whose listed ranges are in order into its only form.
+    fn settle_class(&mut self, id: Id) {
+        self.own_class(id);
+        self.own_set(id);
+        let node = self.tree.node(id);
+        let (start, set) = (node.start as usize, node.set as usize);
+        let mut list = self.tree.ranges.split_off(start);
+        let count = self.tree.sets.get_mut(set).and_then(|set| segments::settle(set, &mut list, false));
+        if count.is_none() && set + 1 == self.tree.sets.len() {
+            self.tree.sets.truncate(set);
+        }
+        self.tree.ranges.append(&mut list);
+        let members = self.tree.listed_from(start);
+        let node = self.tree.node_mut(id);
+        (node.length, node.count) = (members.length, count.map_or(members.count, index));
+        if count.is_none() {
+            node.set = NONE;
+        }
     }
 
     /// Moves the ranges of a class to the end of all ranges, where they can grow.
     fn own_class(&mut self, id: Id) {
         let node = self.tree.node(id);
         let (start, end) = (node.start as usize, (node.start + node.length) as usize);
+        if !node.owned && node.set != NONE {
+            self.copy_set(id);
+        }
+        let node = self.tree.node(id);
         if !node.owned || end != self.tree.ranges.len() {
             let moved = self.tree.ranges.len();
-            self.tree.ranges.extend_from_within(start..end);
+            // Where nothing is listed, what lay before may be gone.
+            if start < end {
+                self.tree.ranges.extend_from_within(start..end);
+            }
             let node = self.tree.node_mut(id);
             (node.start, node.owned) = (index(moved), true);
         }
+    }
+
+    /// Gives an owned class a set, unless it has one.
+    fn own_set(&mut self, id: Id) {
+        if self.tree.node(id).set == NONE {
+            self.tree.node_mut(id).set = index(self.tree.sets.len());
+            self.tree.sets.push(Set::EMPTY);
+        }
+    }
+
+    fn copy_set(&mut self, id: Id) {
+        let copy = self.tree.set(id).cloned();
+        self.tree.node_mut(id).set = index(self.tree.sets.len());
+        self.tree.sets.extend(copy);
     }
 
     /// Turns a literal into the class of its character and that of another literal.
@@ -115,19 +160,21 @@ impl Builder {
 
     fn add_class(&mut self, class: Id, other: Id) {
         let (ours, theirs) = (self.tree.node(class), self.tree.node(other));
-        if (ours.start, ours.length) == (theirs.start, theirs.length) {
+        if ours.members() == theirs.members() {
             // The same group of Unicode.
             return;
         }
-        if theirs.length as usize > LARGE_CLASS {
-            self.order_class(class);
+        if theirs.set != NONE {
+            self.add_set(class, other);
+        } else if ours.clean && ranges::covers(self.tree.listed(class), self.tree.listed(other)) {
+            return;
         }
-        if self.tree.node(class).clean && ranges::covers(self.tree.class(class), self.tree.class(other)) {
+        if self.tree.node(other).length == 0 {
             return;
         }
         let mut moving = std::mem::take(&mut self.scratch);
         moving.clear();
-        moving.extend_from_slice(self.tree.class(other));
+        moving.extend_from_slice(self.tree.listed(other));
         let from = self.tree.node(other);
         let (start, end) = (from.start as usize, (from.start + from.length) as usize);
         if from.owned && end == self.tree.ranges.len() {
@@ -140,6 +187,16 @@ impl Builder {
         ranges::append_all(&mut self.tree.ranges, start, &moving);
         self.set_length(class);
         self.scratch = moving;
+    }
+
+    fn add_set(&mut self, class: Id, other: Id) {
+        self.own_class(class);
+        self.own_set(class);
+        let (ours, theirs) = (self.tree.node(class).set as usize, self.tree.node(other).set as usize);
+        if let Ok([ours, theirs]) = self.tree.sets.get_disjoint_mut([ours, theirs]) {
+            ours.unite(theirs);
+        }
+        self.tree.node_mut(class).clean = false;
     }
 
     fn set_length(&mut self, class: Id) {

@@ -11,10 +11,12 @@ mod fault;
 mod group;
 mod limits;
 mod matching;
+mod members;
 mod merge;
 mod parser;
 mod ranges;
 mod reread;
+mod segments;
 mod tables;
 mod translate;
 mod tree;
@@ -245,6 +247,25 @@ mod tests {
         }
         let poison = is_poison(br"\Qabc", Names::Current).expect("swallows the wrapping");
         assert!(poison.hint.is_some_and(|hint| hint.contains(r"\E")));
+    }
+
+    #[test]
+    fn large_classes_take_little_room() {
+        // Some thousand different classes of some hundred ranges each.
+        let names = ["L", "M", "N", "P", "S", "C"];
+        let class = |number: usize| {
+            let chosen = names.iter().enumerate().filter(|(at, _)| number >> at & 1 == 1);
+            let groups: String = chosen.flat_map(|(_, name)| [r"\p", name]).collect();
+            let more = char::from_u32(0x3400 + u32::try_from(number).unwrap_or(0)).unwrap_or('x');
+            format!("[{groups}{more}]*|")
+        };
+        let text: String = (0..8000).map(class).collect();
+        for text in [text.clone(), format!("(?i){text}"), text.replace('[', "[^")] {
+            let read = parse(text.as_bytes(), Names::Current).expect("it is valid");
+            let Body::Tree(tree, _) = read.body else { panic!("it was parsed") };
+            assert!(tree.ranges.len() < 64_000, "{}", tree.ranges.len());
+            assert!((7000..=8000).contains(&tree.sets.len()), "{}", tree.sets.len());
+        }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use super::builder::{Builder, Limit};
 use super::fault::{Code, Trouble};
 use super::limits::MAX_COPIES;
+use super::members::Members;
 use super::ranges::Range;
+use super::segments::Set;
 use super::tree::{Flags, Op, Tree};
 use super::unicode::Names;
 
@@ -57,12 +59,14 @@ pub(super) struct Parser<'t> {
     pub(super) builder: Builder,
     /// The ranges of a class that is being read.
     pub(super) class: Vec<Range>,
-    /// Where the ranges of the last large class in brackets lie in the tree.
-    pub(super) large_class: (usize, usize),
-    /// Which groups are in that class: where their ranges lie.
-    pub(super) in_class: Vec<(usize, usize)>,
-    /// Where the ranges of groups used so far lie in the tree, in the order of their keys.
-    pub(super) groups: Vec<(GroupKey, (usize, usize))>,
+    /// The ranges that have a name in that class, such as `\d`, folded if case is ignored.
+    pub(super) named: Vec<Range>,
+    /// Its large groups.
+    pub(super) class_set: Option<Set>,
+    /// The last large class in brackets.
+    pub(super) large_class: Option<Members>,
+    /// The groups used outside brackets so far, in the order of their keys.
+    pub(super) groups: Vec<(GroupKey, Members)>,
     /// From here on no `:]` follows.
     pub(super) no_named_class_from: usize,
     /// The names of groups so far.
@@ -80,8 +84,9 @@ impl<'t> Parser<'t> {
             names,
             builder: Builder::new(flags, text.len()),
             class: Vec::new(),
-            large_class: (0, 0),
-            in_class: Vec::new(),
+            named: Vec::new(),
+            class_set: None,
+            large_class: None,
             groups: Vec::new(),
             no_named_class_from: usize::MAX,
             group_names: Vec::new(),
@@ -307,15 +312,16 @@ impl<'t> Parser<'t> {
         }
         // Go takes a node for a class first and gives it back if there is none.
         let id = self.builder.make(Op::Class, self.builder.flags);
-        if let Some((from, to)) = self.unicode_class()? {
-            let pushed = self.builder.push_class(id, from, to, false);
+        if let Some((group, negated)) = self.unicode_class()? {
+            let members = self.group_members(&group, negated);
+            let pushed = self.builder.push_class(id, members, false);
             return self.limited(pushed);
         }
         let from = self.builder.tree.ranges.len();
-        self.class.clear();
+        self.named.clear();
         if self.perl_class() {
-            self.builder.tree.ranges.append(&mut self.class);
-            let pushed = self.builder.push_class(id, from, self.builder.tree.ranges.len(), true);
+            self.builder.tree.ranges.append(&mut self.named);
+            let pushed = self.builder.push_listed(id, from);
             return self.limited(pushed);
         }
         self.builder.release(id);

@@ -62,11 +62,25 @@ pub(super) fn append_negated(list: &mut Vec<Range>, from: usize, ranges: &[Range
 pub(super) fn append_folded(list: &mut Vec<Range>, from: usize, lo: u32, hi: u32) {
     let before = list.len() - from;
     append(list, from, lo, hi);
-    let begin = FOLDS.partition_point(|run| run.last < lo);
-    for run in FOLDS.get(begin..).unwrap_or_default().iter().take_while(|run| run.first <= hi) {
+    // Most of what a wide range folds to is in it.
+    for run in runs_in((lo, hi)).iter().filter(|run| run.least < lo || hi < run.greatest) {
         append_run(list, from, run, (lo, hi));
     }
     compact(list, from, before);
+}
+
+/// Adds to an ordered list everything that equals a member when case is ignored.
+pub(super) fn fold(list: &mut Vec<Range>) {
+    let members = list.len();
+    for at in 0..members {
+        let (lo, hi) = list[at];
+        for run in runs_in((lo, hi)).iter().filter(|run| run.least < lo || hi < run.greatest) {
+            append_run(list, members, run, (lo, hi));
+        }
+    }
+    if list.len() > members {
+        clean(list, 0);
+    }
 }
 
 /// The folds of those members of one run that are in `range`, unless they are in it themselves.
@@ -82,6 +96,8 @@ fn append_run(list: &mut Vec<Range>, from: usize, run: &FoldRun, range: Range) {
         add(lo - before, hi + after);
     } else if run.pairs && run.step == 1 {
         add(lo.saturating_add_signed(run.delta), hi.saturating_add_signed(run.delta));
+    } else if (lo, hi) == (run.first, run.last) {
+        run.others.iter().for_each(|&(lo, hi)| add(lo, hi));
     } else {
         let mut member = lo + (run.step - (lo - run.first) % run.step) % run.step;
         while member <= hi {
@@ -191,6 +207,36 @@ pub(super) fn covers(list: &[Range], part: &[Range]) -> bool {
         };
         rest = rest.get(skip..).unwrap_or_default();
         rest.first().is_some_and(|range| range.0 <= lo && hi <= range.1)
+    })
+}
+
+/// Whether whatever equals a member of an ordered list when case is ignored is a member too.
+pub(super) fn is_closed(list: &[Range]) -> bool {
+    let work: usize = list.iter().map(|&range| runs_in(range).len()).sum();
+    if work * 2 <= FOLDS.len() {
+        return holds_folds(list);
+    }
+    // What is outside is closed if what is inside is, and less work here.
+    let mut outside = list.to_vec();
+    negate(&mut outside, 0);
+    holds_folds(&outside)
+}
+
+/// The runs that have characters in a range.
+fn runs_in(range: Range) -> &'static [FoldRun] {
+    let from = FOLDS.partition_point(|run| run.last < range.0);
+    let to = FOLDS.partition_point(|run| run.first <= range.1);
+    FOLDS.get(from..to).unwrap_or_default()
+}
+
+fn holds_folds(list: &[Range]) -> bool {
+    let mut others = Vec::new();
+    list.iter().all(|&(lo, hi)| {
+        runs_in((lo, hi)).iter().filter(|run| run.least < lo || hi < run.greatest).all(|run| {
+            others.clear();
+            append_run(&mut others, 0, run, (lo, hi));
+            others.iter().all(|&other| covers(list, &[other]))
+        })
     })
 }
 

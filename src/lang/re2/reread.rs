@@ -3,11 +3,15 @@
 //! Prometheus parses a pattern, prints the tree, wraps what was printed as `^(?s:..)$` and parses that. The second tree can be too
 //! high or too large although the first was not. Nothing is printed here: what would be printed goes to a builder directly.
 
+use std::collections::HashMap;
+
 use super::builder::{Builder, Limit};
 use super::fault::Code;
 use super::limits::MAX_SIZE;
+use super::members::Members;
 use super::parser::Parsed;
-use super::ranges;
+use super::ranges::{self, Range};
+use super::segments::Set;
 use super::tree::{Flags, Id, NONE, Node, Op, Tree};
 use super::unicode::{self, Names};
 
@@ -104,7 +108,11 @@ struct Printer<'t> {
     around: Vec<u8>,
     /// Some literal ignores case, so that it matters which classes do not.
     folds: bool,
+    /// What is known about lists of ranges.
+    closed: HashMap<&'t [Range], bool>,
     out: Builder,
+    /// Where the sets of the first tree are in the second.
+    sets: Vec<Option<Members>>,
     tasks: Vec<Task>,
 }
 
@@ -112,7 +120,16 @@ impl<'t> Printer<'t> {
     fn new(tree: &'t Tree) -> Self {
         let out = Builder::new(Flags::ONE_LINE, tree.runes.len());
         let folds = tree.nodes().any(|node| node.op == Op::Literal && node.flags.has(Flags::FOLD));
-        Self { tree, around: vec![0; tree.len()], folds, out, tasks: Vec::new() }
+        let sets = vec![None; tree.sets.len()];
+        Self {
+            tree,
+            around: vec![0; tree.len()],
+            folds,
+            closed: HashMap::new(),
+            out,
+            sets,
+            tasks: Vec::new(),
+        }
     }
 
     fn run(mut self) -> Result<(), Limit> {
@@ -216,9 +233,14 @@ impl<'t> Printer<'t> {
             }
             Op::Class => {
                 let class = self.out.make(Op::Class, self.out.flags);
-                let from = self.out.tree.ranges.len();
-                self.out.tree.ranges.extend_from_slice(self.tree.class(id));
-                self.out.push_class(class, from, self.out.tree.ranges.len(), true)?;
+                if node.set == NONE {
+                    let from = self.out.tree.ranges.len();
+                    self.out.tree.ranges.extend_from_slice(self.tree.listed(id));
+                    self.out.push_listed(class, from)?;
+                } else {
+                    let members = self.copied(id);
+                    self.out.push_class(class, members, false)?;
+                }
             }
             Op::Any | Op::AnyNotNewline => {
                 let all = self.out.flags.has(Flags::DOT_NEWLINE);
@@ -244,6 +266,20 @@ impl<'t> Printer<'t> {
             }
         }
         Ok(())
+    }
+
+    /// A large class, put into the second tree once for all that share it.
+    fn copied(&mut self, id: Id) -> Members {
+        let node = self.tree.node(id);
+        if let Some(&Some(known)) = self.sets.get(node.set as usize) {
+            return known;
+        }
+        let set = self.tree.set(id).cloned().unwrap_or(Set::EMPTY);
+        let members = self.out.tree.add_large(set, self.tree.listed(id), node.count as usize);
+        if let Some(place) = self.sets.get_mut(node.set as usize) {
+            *place = Some(members);
+        }
+        members
     }
 
     fn repeat(&mut self, id: Id) -> Result<(), Limit> {
@@ -281,7 +317,7 @@ impl<'t> Printer<'t> {
         results.pop().unwrap_or_default()
     }
 
-    fn modes_of_leaf(&self, id: Id) -> (u8, u8) {
+    fn modes_of_leaf(&mut self, id: Id) -> (u8, u8) {
         let node = self.tree.node(id);
         match node.op {
             Op::Literal => {
@@ -292,20 +328,21 @@ impl<'t> Printer<'t> {
                     (false, _) => (0, 0),
                 }
             }
-            Op::Class if self.folds => {
-                let class = self.tree.class(id);
-                let mut folded = Vec::with_capacity(class.len());
-                for &(lo, hi) in class {
-                    ranges::append_folded(&mut folded, 0, lo, hi);
-                }
-                ranges::clean(&mut folded, 0);
-                (0, if folded == class { 0 } else { print::I })
-            }
+            Op::Class if self.folds => (0, if self.is_closed(id) { 0 } else { print::I }),
             Op::AnyNotNewline => (0, print::S),
             Op::Any => (print::S, 0),
             Op::BeginLine | Op::EndLine => (print::M, 0),
             Op::EndText if node.flags.has(Flags::DOLLAR) => (0, print::M),
             _ => (0, 0),
+        }
+    }
+
+    /// Whether a class has whatever equals a member when case is ignored.
+    fn is_closed(&mut self, id: Id) -> bool {
+        let listed = self.tree.listed(id);
+        match self.tree.set(id) {
+            Some(set) => set.is_closed(),
+            None => *self.closed.entry(listed).or_insert_with(|| ranges::is_closed(listed)),
         }
     }
 

@@ -88,7 +88,7 @@ fn write_node(
                 write_rune(rune, node.flags.has(Flags::FOLD), out)?;
             }
         }
-        Op::Class => write_class(tree.class(id), out),
+        Op::Class => write_class(&tree.class(id), out),
         Op::Any => out.push_str("(?s:.)"),
         Op::AnyNotNewline => out.push_str(r"[^\n]"),
         Op::BeginLine => out.push_str("(?m:^)"),

@@ -1,11 +1,17 @@
 //! The parse tree: nodes in one vector, children as linked lists, so that joining lists, cloning and dropping are flat.
 
-use super::ranges::{self, Range};
+use super::ranges::Range;
+use super::segments::Set;
 
 /// The place of a node in its tree.
 pub(super) type Id = u32;
 /// No node.
 pub(super) const NONE: Id = u32::MAX;
+
+/// Positions in the tree's vectors fit: a pattern is far shorter than 4 GiB and classes are limited.
+pub(super) fn index(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
 
 /// What a node matches. The order from `Literal` to `Any` is from simple to complex, as Go merges them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,10 +116,14 @@ pub(super) struct Node {
     pub(super) owned: bool,
     /// The ranges of a class are in order.
     pub(super) clean: bool,
-    /// Where the characters of a literal or the ranges of a class begin.
+    /// Where the characters of a literal or the listed ranges of a class begin.
     pub(super) start: u32,
     /// How many they are.
     pub(super) length: u32,
+    /// The set of a large class, which has the ranges that are not listed; none for other classes.
+    pub(super) set: Id,
+    /// How many ranges a class has, listed or not, once they are in order.
+    pub(super) count: u32,
     /// The least count of a repetition.
     pub(super) min: u16,
     /// The greatest; none: no limit.
@@ -146,6 +156,8 @@ impl Node {
             clean: true,
             start: 0,
             length: 0,
+            set: NONE,
+            count: 0,
             min: 0,
             max: None,
             capture: 0,
@@ -163,6 +175,8 @@ pub(super) struct Tree {
     pub(super) runes: Vec<u32>,
     /// The ranges of the classes.
     pub(super) ranges: Vec<Range>,
+    /// The sets of the large classes.
+    pub(super) sets: Vec<Set>,
     /// The top.
     pub(super) root: Id,
 }
@@ -174,6 +188,7 @@ impl Tree {
             nodes: Vec::with_capacity(characters / 4 + 8),
             runes: Vec::with_capacity(characters),
             ranges: Vec::new(),
+            sets: Vec::new(),
             root: NONE,
         }
     }
@@ -214,13 +229,6 @@ impl Tree {
         let node = self.node(id);
         let start = node.start as usize;
         self.runes.get(start..start + node.length as usize).unwrap_or_default()
-    }
-
-    /// The ranges of a class.
-    pub(super) fn class(&self, id: Id) -> &[Range] {
-        let node = self.node(id);
-        let start = node.start as usize;
-        self.ranges.get(start..start + node.length as usize).unwrap_or_default()
     }
 
     /// Appends a child to a parent's list.
@@ -266,18 +274,6 @@ impl Tree {
         match node.op {
             Op::Literal => node.length == 1,
             Op::Class | Op::AnyNotNewline | Op::Any => true,
-            _ => false,
-        }
-    }
-
-    /// Whether a node that matches a single character matches that one, case aside.
-    pub(super) fn matches_rune(&self, id: Id, rune: u32) -> bool {
-        match self.node(id).op {
-            Op::Literal => self.literal(id) == [rune],
-            Op::Class if self.node(id).clean => ranges::contains(self.class(id), rune),
-            Op::Class => self.class(id).iter().any(|&(lo, hi)| lo <= rune && rune <= hi),
-            Op::AnyNotNewline => rune != u32::from('\n'),
-            Op::Any => true,
             _ => false,
         }
     }

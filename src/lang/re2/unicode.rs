@@ -1,6 +1,9 @@
 //! The names that `\p{..}` takes, which differ between the two dialects, and the fixed classes.
 
+use std::borrow::Cow;
+
 use super::ranges::{self, Range};
+use super::segments::Set;
 use super::tables::{ALIASES, CATEGORIES, SCRIPTS, Table};
 
 /// Which names `\p{..}` takes. Nothing else differs between the two.
@@ -15,7 +18,7 @@ pub enum Names {
 /// A name that was found.
 #[derive(Clone, Copy)]
 pub(super) struct Group {
-    /// Distinguishes the groups of a dialect.
+    /// The place among categories and scripts, or a number above those.
     pub(super) key: u16,
     /// The members.
     pub(super) members: &'static [Range],
@@ -31,6 +34,27 @@ static EVERYTHING: &[Range] = &[(0, ranges::MAX_RUNE)];
 static ASCII: &[Range] = &[(0, 0x7F)];
 /// The long s and the Kelvin sign.
 static ASCII_FOLDED: &[Range] = &[(0x17F, 0x17F), (0x212A, 0x212A)];
+
+/// A group of more ranges than this is added as a set.
+const MANY: usize = 16;
+
+impl Group {
+    /// The members as a set, if they are many.
+    pub(super) fn set(&self, folds: bool) -> Option<&'static Set> {
+        let many = self.members.len().max(if folds { self.folded.len() } else { 0 }) > MANY;
+        many.then(|| Set::of_table(self.key.into(), folds)).flatten()
+    }
+
+    /// The members in order.
+    pub(super) fn list(&self, folds: bool) -> Cow<'static, [Range]> {
+        if !folds || self.folded.is_empty() {
+            return self.members.into();
+        }
+        let mut list = [self.members, self.folded].concat();
+        ranges::clean(&mut list, 0);
+        list.into()
+    }
+}
 
 /// The group of that name.
 pub(super) fn group(name: &[u8], names: Names) -> Option<Group> {
@@ -49,7 +73,7 @@ pub(super) fn group(name: &[u8], names: Names) -> Option<Group> {
             let mut found = match canonical.as_str() {
                 "Any" => return Some(special(ANY, EVERYTHING, EVERYTHING, false)),
                 "Ascii" => return Some(special(ASCII_KEY, ASCII, ASCII_FOLDED, false)),
-                "Assigned" => Group { inverted: true, key: ASSIGNED, ..exact("Cn")? },
+                "Assigned" => Group { inverted: true, ..exact("Cn")? },
                 "Lc" => exact("LC")?,
                 _ => exact(&canonical).or_else(|| {
                     let at = ALIASES.binary_search_by_key(&canonical.as_str(), |&(alias, _)| alias).ok()?;
@@ -64,7 +88,6 @@ pub(super) fn group(name: &[u8], names: Names) -> Option<Group> {
 
 const ANY: u16 = u16::MAX;
 const ASCII_KEY: u16 = u16::MAX - 1;
-const ASSIGNED: u16 = u16::MAX - 2;
 
 /// The group whose name in Go's tables is exactly that.
 fn exact(name: &str) -> Option<Group> {
@@ -106,23 +129,35 @@ fn canonical(name: &str) -> String {
     spelling
 }
 
-/// The members of `\d`, `\s` and `\w`, by the letter.
-pub(super) fn perl(letter: u8) -> Option<&'static [Range]> {
-    Some(match letter {
-        b'd' => &[(0x30, 0x39)],
-        b's' => &[(0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20)],
-        b'w' => &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)],
+/// The members of `\d`, `\s` and `\w`, by the letter, with what folding adds or without.
+pub(super) fn perl(letter: u8, folds: bool) -> Option<&'static [Range]> {
+    Some(match (letter, folds) {
+        (b'd', _) => &[(0x30, 0x39)],
+        (b's', _) => &[(0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20)],
+        (b'w', false) => &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)],
+        (b'w', true) => WORD_FOLDED,
         _ => return None,
     })
 }
+
+static WORD_FOLDED: &[Range] =
+    &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A), (0x17F, 0x17F), (0x212A, 0x212A)];
 
 /// The names that may stand in `[:name:]`.
 pub(super) const POSIX_NAMES: &str =
     "alnum, alpha, ascii, blank, cntrl, digit, graph, lower, print, punct, space, upper, word, xdigit";
 
-/// The members of `[:name:]`.
-pub(super) fn posix(name: &[u8]) -> Option<&'static [Range]> {
+/// The members of `[:name:]`, with what folding adds or without.
+pub(super) fn posix(name: &[u8], folds: bool) -> Option<&'static [Range]> {
     Some(match name {
+        b"alnum" if folds => &[(0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), (0x17F, 0x17F), (0x212A, 0x212A)],
+        b"alpha" | b"lower" | b"upper" if folds => {
+            &[(0x41, 0x5A), (0x61, 0x7A), (0x17F, 0x17F), (0x212A, 0x212A)]
+        }
+        b"ascii" if folds => &[(0, 0x7F), (0x17F, 0x17F), (0x212A, 0x212A)],
+        b"graph" if folds => &[(0x21, 0x7E), (0x17F, 0x17F), (0x212A, 0x212A)],
+        b"print" if folds => &[(0x20, 0x7E), (0x17F, 0x17F), (0x212A, 0x212A)],
+        b"word" if folds => WORD_FOLDED,
         b"alnum" => &[(0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)],
         b"alpha" => &[(0x41, 0x5A), (0x61, 0x7A)],
         b"ascii" => &[(0, 0x7F)],
@@ -144,6 +179,21 @@ pub(super) fn posix(name: &[u8]) -> Option<&'static [Range]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fixed_classes_know_what_folding_adds() {
+        let perl_classes = b"dsw".iter().map(|&letter| [false, true].map(|folds| perl(letter, folds)));
+        let names = POSIX_NAMES.split(", ");
+        let posix_classes = names.map(|name| [false, true].map(|folds| posix(name.as_bytes(), folds)));
+        for [members, folded] in perl_classes.chain(posix_classes) {
+            let mut expected = Vec::new();
+            for &(lo, hi) in members.expect("it has a name") {
+                ranges::append_folded(&mut expected, 0, lo, hi);
+            }
+            ranges::clean(&mut expected, 0);
+            assert_eq!(folded, Some(&expected[..]));
+        }
+    }
 
     #[test]
     fn dialects_differ_in_names() {

@@ -100,13 +100,26 @@ fn milliseconds<S: Serializer>(time: &Timestamp, out: S) -> Result<S::Ok, S::Err
 struct Listed {
     id: String,
     matchers: Vec<Matcher>,
+    #[serde(deserialize_with = "instant")]
     starts_at: Timestamp,
+    #[serde(deserialize_with = "instant")]
     ends_at: Timestamp,
     updated_at: Timestamp,
     created_by: Option<String>,
     comment: Option<String>,
     annotations: Option<BTreeMap<String, String>>,
     status: ListedStatus,
+}
+
+/// People who mean "for ever" write 9999-12-31, which is a day more than a timestamp here can hold; the offset may even
+/// make it the year 10000. That is the last instant there is: one such silence must not hide all the others.
+fn instant<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+    let text = std::borrow::Cow::<str>::deserialize(from)?;
+    text.parse().or_else(|error| {
+        let year = text.split('-').next().unwrap_or_default();
+        let is_far = year.len() < 10 && year.parse::<u32>().is_ok_and(|year| year >= 9999);
+        if is_far && text.contains('T') { Ok(Timestamp::MAX) } else { Err(serde::de::Error::custom(error)) }
+    })
 }
 
 #[derive(Deserialize)]
@@ -296,11 +309,22 @@ mod tests {
     }
 
     #[test]
+    fn an_end_that_means_for_ever_hides_no_other_silence() {
+        for end in ["9999-12-31T23:59:59.999Z", "10000-01-01T11:59:59.000Z"] {
+            let mut far = listed();
+            far["endsAt"] = json!(end);
+            assert_eq!(serde_json::from_value::<Silence>(far).unwrap().ends_at, Timestamp::MAX, "{end}");
+        }
+    }
+
+    #[test]
     fn a_silence_that_nobody_could_judge_is_refused() {
         for (field, value) in [
             ("status", json!({"state": "paused"})),
             ("status", json!({})),
             ("endsAt", json!("tomorrow")),
+            ("endsAt", json!("2026-13-01T00:00:00Z")),
+            ("endsAt", json!("9999")),
             ("matchers", Value::Null),
             ("id", json!(7)),
         ] {

@@ -20,6 +20,7 @@ use crate::support::cluster::Cluster;
 use crate::support::install;
 use crate::support::replica::{Options, Process, replica};
 
+mod admission;
 mod crash;
 mod deletion;
 mod discovery;

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/prometheus/common v0.71.0
 	github.com/prometheus/prometheus v0.315.0
+	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
@@ -49,7 +50,6 @@ require (
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
-	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
 replace cloud.google.com/go => cloud.google.com/go v0.123.0

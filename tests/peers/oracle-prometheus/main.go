@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"runtime"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/prometheus/prometheus/model/relabel"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+	"sigs.k8s.io/yaml"
 )
 
 type question struct {
@@ -141,6 +143,20 @@ func judge(asked question) (told answer) {
 			return verdict(err)
 		}
 		return answer{"ok": true, "ns": strconv.FormatInt(int64(value), 10)}
+	case "url":
+		read, err := url.Parse(text)
+		if err != nil {
+			return verdict(err)
+		}
+		_, secret := read.User.Password()
+		return answer{"ok": true, "scheme": read.Scheme, "host": read.Host, "hostname": read.Hostname(), "password": secret}
+	case "yaml":
+		// What prometheus-operator measures: an object, as JSON, written as YAML.
+		written, err := yaml.JSONToYAML([]byte(text))
+		if err != nil {
+			return verdict(err)
+		}
+		return answer{"ok": true, "string": string(written)}
 	case "name":
 		switch asked.Dialect {
 		case "metric":

@@ -43,6 +43,19 @@ func spans(table *unicode.RangeTable) []span {
 	return out
 }
 
+// joined are characters in order as ranges.
+func joined(runes []rune) []span {
+	var out []span
+	for _, c := range runes {
+		if n := len(out); n > 0 && out[n-1].hi+1 == c {
+			out[n-1].hi = c
+		} else {
+			out = append(out, span{c, c})
+		}
+	}
+	return out
+}
+
 // canonical is the spelling under which Go 1.25 and later look a name up: capital first, the rest small, no separators.
 func canonical(name string) string {
 	letters := strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
@@ -107,9 +120,27 @@ pub(super) struct FoldRun {
     pub(super) delta: i32,
     /// Every ring in this run has two members only.
     pub(super) pairs: bool,
+    /// The least character that one of the run folds to.
+    pub(super) least: u32,
+    /// The greatest.
+    pub(super) greatest: u32,
+    /// All of them, if the run is more than neighbours with one partner each.
+    pub(super) others: &'static [(u32, u32)],
 }
 
 `, unicode.Version)
+
+	// Where a table, or a character that folds, begins or ends, a segment begins.
+	cuts := map[rune]bool{0: true}
+	cut := func(list []span) []span {
+		for _, s := range list {
+			cuts[s.lo] = true
+			if s.hi < unicode.MaxRune {
+				cuts[s.hi+1] = true
+			}
+		}
+		return list
+	}
 
 	type group struct {
 		kind, constant, doc string
@@ -126,10 +157,10 @@ pub(super) struct FoldRun {
 			if g.kind == "CATEGORY" && name == "LC" {
 				id = "CATEGORY_CASED"
 			}
-			printSpans(id, spans(g.tables[name]))
+			printSpans(id, cut(spans(g.tables[name])))
 			folded := "&[]"
 			if f := g.folds[name]; f != nil {
-				printSpans(id+"_FOLDED", spans(f))
+				printSpans(id+"_FOLDED", cut(spans(f)))
 				folded = id + "_FOLDED"
 			}
 			rows = append(rows, fmt.Sprintf("    Table { name: %q, members: %s, folded: %s },\n", name, id, folded))
@@ -159,6 +190,7 @@ pub(super) struct FoldRun {
 		if next == c {
 			continue
 		}
+		cut([]span{{c, c}, {next, next}})
 		if next == c+1 && unicode.SimpleFold(next) == c {
 			// A capital followed by its small letter: such couples form a run without a delta.
 			if n := len(runs); n > 0 && runs[n-1].delta == 0 && runs[n-1].last == c-1 {
@@ -182,7 +214,29 @@ pub(super) struct FoldRun {
 	}
 	fmt.Fprintf(out, "/// Every character that is not its own only fold, in order.\n#[rustfmt::skip]\npub(super) static FOLDS: &[FoldRun] = &[\n")
 	for _, r := range runs {
-		fmt.Fprintf(out, "    FoldRun { first: %#x, last: %#x, step: %d, delta: %d, pairs: %v },\n", r.first, r.last, r.step, r.delta, r.pairs)
+		found := map[rune]bool{}
+		for c := r.first; c <= r.last; c += r.step {
+			for other := unicode.SimpleFold(c); other != c; other = unicode.SimpleFold(other) {
+				found[other] = true
+			}
+		}
+		sorted := slices.Sorted(maps.Keys(found))
+		var others []string
+		if !r.pairs || r.step > 1 {
+			for _, s := range joined(sorted) {
+				others = append(others, fmt.Sprintf("(%#x, %#x)", s.lo, s.hi))
+			}
+		}
+		fmt.Fprintf(out, "    FoldRun { first: %#x, last: %#x, step: %d, delta: %d, pairs: %v, least: %#x, greatest: %#x, others: &[%s] },\n",
+			r.first, r.last, r.step, r.delta, r.pairs, sorted[0], sorted[len(sorted)-1], strings.Join(others, ", "))
 	}
+	fmt.Fprintf(out, "];\n\n")
+
+	items = nil
+	for _, start := range slices.Sorted(maps.Keys(cuts)) {
+		items = append(items, fmt.Sprintf("%#x", start))
+	}
+	fmt.Fprintf(out, "/// Where segments begin: each table consists of whole segments, and a character that folds is one of its own.\n#[rustfmt::skip]\npub(super) static SEGMENTS: [u32; %d] = [\n", len(items))
+	wrapped(items)
 	fmt.Fprintf(out, "];\n")
 }

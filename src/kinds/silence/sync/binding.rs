@@ -68,7 +68,8 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
             continue;
         }
         let message = refusal.clone().unwrap_or_else(|| told(&came));
-        let binding = binding(&key, &came, message.clone(), before, stored.generation(), now);
+        let alerts = silenced_alerts(&key, &came, before, stored, context, now);
+        let binding = binding(&key, &came, message.clone(), before, stored.generation(), alerts, now);
         if !came.unsettled {
             news.extend(transition(before, &binding, came.outcome.reason));
         }
@@ -175,6 +176,7 @@ fn binding(
     message: String,
     before: Option<&Binding>,
     generation: Option<i64>,
+    silenced_alerts: Option<i32>,
     now: Timestamp,
 ) -> Binding {
     let Came { outcome, record, .. } = came;
@@ -197,7 +199,7 @@ fn binding(
         synced_instances: count(outcome.synced_instances),
         total_instances: count(outcome.total_instances),
         effective_matchers: (!record.matchers.is_empty()).then(|| record.matchers.clone()),
-        silenced_alerts: None,
+        silenced_alerts,
         conditions: Some(vec![ready]),
     };
     match before {
@@ -207,6 +209,26 @@ fn binding(
         }
         _ => made,
     }
+}
+
+/// How many alerts the silence mutes, as far as that is known. On its own it is told at most every five minutes.
+fn silenced_alerts(
+    key: &Key,
+    came: &Came,
+    before: Option<&Binding>,
+    stored: &Stored<Silence>,
+    context: &Context,
+    now: Timestamp,
+) -> Option<i32> {
+    let id = came.outcome.silence_id.as_ref()?;
+    let told = before.and_then(|before| before.silenced_alerts);
+    let Some(snapshot) = context.view.alerts.of(&key.0, &key.1, now) else { return told };
+    let muted = snapshot.alerts.iter().filter(|alert| alert.silenced_by.contains(id)).count();
+    let counted = Some(i32::try_from(muted).unwrap_or(i32::MAX));
+    if told.is_some() && counted != told && !context.silences.may_tell_alerts(&stored.metadata().uid) {
+        return told;
+    }
+    counted
 }
 
 /// Puts a record that is about to become true into a status.

@@ -5,6 +5,7 @@
 //! from what an earlier step intended, so that a crash between any two of them costs nothing but time. [`binding`] tells
 //! what came of it.
 
+pub mod alerts;
 pub mod binding;
 pub mod content;
 pub mod outcome;
@@ -89,7 +90,7 @@ impl Synced for Silence {
 
     async fn release(stored: &Stored<Self>, context: &Context) -> Result<Next, Error> {
         let metadata = stored.metadata();
-        context.silences.tally.forget(&metadata.uid, &context.metrics);
+        context.silences.forget(&metadata.uid, &context.metrics);
         if !metadata.finalizers.iter().flatten().any(|held| held == names::SILENCE_CLEANUP) {
             return Ok(None);
         }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use kube::runtime::events::EventType;
 use tokio::sync::OnceCell;
 
@@ -26,6 +26,8 @@ use crate::view::records::Alertmanager;
 const MOST_STEPS: usize = 64;
 /// How old a list may be while somebody waits for a silence to appear everywhere.
 const AWAITED: Duration = Duration::from_millis(1500);
+/// Before this nobody else has heard of a write, and a list would not tell.
+const UNHEARD: SignedDuration = SignedDuration::from_millis(500);
 /// What an Alertmanager refused is sent again after so long at the latest.
 const REFUSED_FOR: Duration = Duration::from_mins(30);
 
@@ -76,8 +78,12 @@ impl Job<'_> {
         let metadata = &self.alertmanager.metadata;
         let known = self.context.silences.get(&metadata.namespace, &metadata.name);
         let uid = self.identity.uid.clone();
-        let is_recent = self.recall(&known);
-        self.list(&known, if is_recent { AWAITED } else { LIST_TTL }).await;
+        let is_awaited = self.recall(&known)
+            && self.record.written_at.is_some_and(|at| Timestamp::now().duration_since(at) > UNHEARD);
+        self.list(&known, if is_awaited { AWAITED } else { LIST_TTL }).await;
+        if self.seeks(&known) {
+            self.list(&known, Duration::ZERO).await;
+        }
         let (mut news, mut relisted) = (Vec::new(), 0);
         for _ in 0..MOST_STEPS {
             let now = Timestamp::now();
@@ -100,7 +106,12 @@ impl Job<'_> {
                     let is_trouble = outcome.reason >= Reason::PartiallySynced
                         || instances.any(|one| matches!(one.reach, Reach::Partial(_)));
                     let trouble = state.trouble.clone().filter(|_| is_trouble);
-                    let age = self.record.written_at.map(|at| now.duration_since(at).as_secs());
+                    // What counts is when the lists were begun: later ones may tell more.
+                    let listed =
+                        SignedDuration::try_from(state.age()).ok().and_then(|age| now.checked_sub(age).ok());
+                    let age = listed
+                        .zip(self.record.written_at)
+                        .map(|(at, since)| at.duration_since(since).as_secs());
                     let reachable =
                         state.snapshot.instances().iter().filter(|one| one.is_reachable()).count();
                     let unsettled = state.records.contains_key(&uid)
@@ -224,11 +235,18 @@ impl Job<'_> {
         true
     }
 
+    /// Is there a silence to be taken over that the list does not have? It may be younger than the list: another one, made
+    /// beside it, would be the one that stays.
+    fn seeks(&self, known: &Known) -> bool {
+        let untaken = self.identity.adopt.as_deref().filter(|_| self.record.silence_id.is_none());
+        untaken.is_some_and(|id| known.state().snapshot.newest(id).is_none())
+    }
+
     async fn list(&self, known: &Known, oldest: Duration) {
         let Context { settings, view, client, .. } = self.context;
         let finder = Finder { settings, view, client: Some(&client.0) };
         known.refresh(&self.alertmanager, &finder, oldest).await;
-        if let Some(id) = &self.record.silence_id {
+        for id in self.record.silence_id.iter().chain(&self.identity.adopt) {
             known.look_up(id).await;
         }
         let cautions = known.state().take_cautions();

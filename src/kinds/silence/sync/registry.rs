@@ -16,6 +16,7 @@ use super::snapshot::{Failure, Instance, Reach, Snapshot};
 use super::tally::Tally;
 use super::target::{Caution, Finder, Place, Target, Unreachable};
 use super::{Record, failure_of};
+use crate::observe::metrics::Metrics;
 use crate::upstream::alertmanager::{Alertmanager as Api, ClusterStatus, Draft, Matcher, Silence, Status};
 use crate::upstream::http::Timeouts;
 use crate::upstream::{Cause, Client, Error};
@@ -24,6 +25,10 @@ use crate::view::records::Alertmanager;
 
 /// A list is good for so long, unless somebody waits for something to appear in it.
 pub const LIST_TTL: Duration = Duration::from_secs(10);
+/// The number of muted alerts is no reason to write more often.
+const ALERTS_EVERY: Duration = Duration::from_mins(5);
+/// A list of thousands takes its time: no more than this part of it is spent on listing while somebody waits.
+const LISTING_SHARE: u32 = 8;
 /// So many failures in a row open the circuit.
 const FAILURES: u32 = 3;
 /// How often an instance with an open circuit is asked for its status.
@@ -40,6 +45,8 @@ pub struct Registry {
     pub tally: Tally,
     /// The Alertmanagers whose sweep holds back: how many silences would go, of how many.
     suspended: Mutex<BTreeMap<Key, (usize, usize)>>,
+    /// When the number of muted alerts was last told, by uid.
+    alerts_told: Mutex<HashMap<String, Instant>>,
 }
 
 impl Registry {
@@ -61,6 +68,22 @@ impl Registry {
             format!("SweepSuspended: {would} of {of} silences of {namespace}/{name} have no Silence")
         };
         all.iter().map(told).collect()
+    }
+
+    /// Forgets an object that is gone.
+    pub fn forget(&self, uid: &str, metrics: &Metrics) {
+        self.tally.forget(uid, metrics);
+        self.alerts_told.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
+    }
+
+    /// May the status of an object change for the number of muted alerts alone?
+    pub fn may_tell_alerts(&self, uid: &str) -> bool {
+        let mut told = self.alerts_told.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = told.get(uid).is_none_or(|at| at.elapsed() >= ALERTS_EVERY);
+        if may {
+            told.insert(uid.to_owned(), Instant::now());
+        }
+        may
     }
 
     /// One of them.
@@ -94,6 +117,8 @@ pub struct State {
     pub snapshot: Snapshot,
     /// When the lists were begun.
     listed: Option<Instant>,
+    /// How long they took.
+    took: Duration,
     /// What was written since, to be folded into lists that were begun before.
     writes: Vec<(Instant, Write)>,
     /// What was written for objects whose status does not say so yet, and for which generation, by uid.
@@ -196,6 +221,11 @@ impl State {
         std::mem::take(&mut self.untold)
     }
 
+    /// How old the lists are.
+    pub fn age(&self) -> Duration {
+        self.listed.map_or(Duration::MAX, |listed| listed.elapsed())
+    }
+
     /// The names of the instances.
     pub fn names(&self) -> Vec<&str> {
         self.members.iter().map(|member| member.place.name.as_str()).collect()
@@ -268,13 +298,21 @@ impl Known {
         }
     }
 
-    /// Lists the instances, unless somebody did so a short while ago.
+    /// Lists the instances, unless somebody did so a short while ago. Who wants a list that is newer than usual, but not
+    /// one of now, does not wait for another who lists.
     pub async fn refresh(&self, alertmanager: &Alertmanager, finder: &Finder<'_>, oldest: Duration) {
-        let fresh = |state: &State| state.listed.is_some_and(|listed| listed.elapsed() <= oldest);
+        let fresh = |state: &State| {
+            let least = state.took.saturating_mul(LISTING_SHARE).min(LIST_TTL);
+            state.age() <= if oldest.is_zero() { oldest } else { oldest.max(least) }
+        };
         if fresh(&self.state()) {
             return;
         }
-        let _listing = self.listing.lock().await;
+        let _listing = match self.listing.try_lock() {
+            Ok(listing) => listing,
+            Err(_) if !oldest.is_zero() && oldest < LIST_TTL && self.state().age() <= LIST_TTL => return,
+            Err(_) => self.listing.lock().await,
+        };
         if fresh(&self.state()) {
             return;
         }
@@ -307,6 +345,9 @@ impl Known {
         let asked = futures::future::join_all(members.into_iter().map(ask)).await;
         let (snapshot, members, trouble) = put_together(asked, missing);
 
+        let metadata = &alertmanager.metadata;
+        let key = (metadata.namespace.clone(), metadata.name.clone());
+        finder.view.silence_counts.set(key, snapshot.ids().count());
         let mut state = self.state();
         let news = target.cautions.iter().filter(|caution| !state.cautions.contains(caution));
         let news: Vec<Caution> = news.copied().collect();
@@ -317,6 +358,7 @@ impl Known {
         state.unreachable = None;
         state.trouble = trouble;
         state.listed = Some(began);
+        state.took = began.elapsed();
         state.settle(&target, began);
     }
 }
@@ -430,7 +472,7 @@ fn instance(member: &Member, now: Timestamp) -> Instance {
 }
 
 /// Silences have annotations since 0.32.
-fn keeps_annotations(version: &str) -> Option<bool> {
+pub(crate) fn keeps_annotations(version: &str) -> Option<bool> {
     let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
         let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
         digits.parse::<u32>().ok()

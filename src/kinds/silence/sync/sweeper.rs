@@ -20,8 +20,9 @@ use crate::reconcile::backoff::jittered;
 use crate::reconcile::guard::facts;
 use crate::reconcile::{Context, driver};
 use crate::rule::User;
+use crate::settings::Settings;
 use crate::view::records::{Alertmanager, by_uid};
-use crate::view::{Feed as _, Standing};
+use crate::view::{Feed as _, Standing, View};
 
 /// Changes come in flocks.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -46,7 +47,7 @@ async fn sweep_for_ever(context: Arc<Context>) {
             continue;
         }
         let Some(cluster) = cluster_id(&context) else { continue };
-        let all = alertmanagers(&context);
+        let all = alertmanagers(&context.settings, &context.view);
         context.silences.retain(|key| all.iter().any(|alertmanager| is(alertmanager, key)));
         let exists = |uid: &str| {
             let found = context.view.silences.find(by_uid(uid), |known| known.metadata.uid == uid);
@@ -67,7 +68,7 @@ async fn sources(context: Arc<Context>) {
     loop {
         changes.mark_unchanged();
         let mut counts = [("spec", 0), ("annotation", 0), ("setting", 0), ("none", 0)];
-        for alertmanager in alertmanagers(&context) {
+        for alertmanager in alertmanagers(&context.settings, &context.view) {
             let metadata = &alertmanager.metadata;
             let source = match () {
                 () if alertmanager.spec.silence_selector.is_some() => 0,
@@ -95,9 +96,10 @@ async fn sources(context: Arc<Context>) {
     }
 }
 
-fn alertmanagers(context: &Context) -> Vec<Arc<Alertmanager>> {
-    let targets = context.settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
-    targets.chain(context.view.alertmanagers.all().into_iter().flatten()).collect()
+/// All Alertmanagers that are known: static ones and those of the cluster.
+pub(super) fn alertmanagers(settings: &Settings, view: &View) -> Vec<Arc<Alertmanager>> {
+    let targets = settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
+    targets.chain(view.alertmanagers.all().into_iter().flatten()).collect()
 }
 
 async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {

@@ -2,18 +2,21 @@
 //!
 //! A kube-apiserver with usher installed as people install it: two replicas behind a Service, with certificates of their
 //! own. Good manifests are stored, bad ones refused with the message that a user sees; a second default is refused; a
-//! replica is stopped under load; something that slipped in while the webhooks were off is found. `KEEP=1` leaves
-//! everything running.
+//! replica is stopped under load; silences arrive in two Alertmanagers and are kept there; something that slipped in while
+//! the webhooks were off is found. `KEEP=1` leaves everything running.
 #![allow(missing_docs, unreachable_pub, clippy::pedantic, clippy::unwrap_used)]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../../tests/support/mod.rs"]
 mod support;
+
+mod silences;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use support::alertmanagers::{Alertmanagers, Release};
 use support::cluster::Cluster;
 use support::install;
 use support::load::Load;
@@ -36,8 +39,10 @@ fn printed(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn start(cluster: &Cluster, kubeconfig: &Path) -> Process {
-    Process::start(cluster, &usher(), kubeconfig, &["--cert-mode=self", "--shutdown-delay=3s"])
+fn start(cluster: &Cluster, kubeconfig: &Path, alertmanagers: &Alertmanagers) -> Process {
+    let urls = format!("--alertmanager={},{}", alertmanagers.url(0), alertmanagers.url(1));
+    let arguments = ["--cert-mode=self", "--shutdown-delay=3s", "--silence-resync=3s", &urls];
+    Process::start(cluster, &usher(), kubeconfig, &arguments)
 }
 
 async fn until(what: &str, done: impl FnMut() -> bool) {
@@ -77,6 +82,10 @@ async fn main() {
     let cluster = Cluster::start().await;
     println!("up after {:.1} s", started.elapsed().as_secs_f64());
 
+    say("two real Alertmanagers in gossip");
+    let alertmanagers = Alertmanagers::start(Release::New, 2, Default::default()).await;
+    println!("{} and {}", alertmanagers.url(0), alertmanagers.url(1));
+
     say("the install: usher manifests all | kubectl apply --server-side -f -");
     let (ok, out, errors) = cluster.kubectl(&["apply", "--server-side", "-f", "-"], Some(&printed(&["all"])));
     assert!(ok, "{errors}");
@@ -87,7 +96,8 @@ async fn main() {
 
     say("two replicas, as usher's own account, with certificates that they make themselves");
     let kubeconfig = install::account(&cluster);
-    let mut replicas = vec![start(&cluster, &kubeconfig), start(&cluster, &kubeconfig)];
+    let mut replicas =
+        vec![start(&cluster, &kubeconfig, &alertmanagers), start(&cluster, &kubeconfig, &alertmanagers)];
     for replica in &replicas {
         until("a replica ready", || replica.is_ready()).await;
         println!("ready: admission on {}", replica.admission);
@@ -146,6 +156,8 @@ async fn main() {
     println!("the Lease uptime-default-account is held by Account {lease:?}");
     story.tell("refused", "a second default Account (USHA002), by a claim");
 
+    silences::show(&cluster, &alertmanagers, &mut story).await;
+
     say("one replica is stopped (SIGTERM) under load");
     let load = Load::start(&cluster, 3).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -190,6 +202,7 @@ async fn main() {
     if std::env::var_os("KEEP").is_some_and(|keep| keep == "1") {
         println!("\nkept running until Ctrl-C:");
         println!("  export KUBECONFIG={}", cluster.kubeconfig.display());
+        println!("  Alertmanagers {} {}", alertmanagers.url(0), alertmanagers.url(1));
         println!("  export PATH={}:$PATH", cluster.assets.display());
         for replica in &replicas {
             println!("  diagnostics {}", replica.diagnostics);
