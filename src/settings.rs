@@ -9,6 +9,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use crate::gates::Gates;
+use crate::lang::re2::{self, Names};
 use crate::model::duration::Span;
 use crate::model::selector::LabelSelector;
 use crate::upstream::endpoint::Endpoint;
@@ -46,8 +47,8 @@ pub struct SilenceSettings {
     pub min_matchers: usize,
     /// Labels that need a `=` or `=~` matcher.
     pub required_labels: Vec<String>,
-    /// What every comment must match (a policy of the operator's, in the syntax of Rust's `regex` crate).
-    pub comment_pattern: Option<Regex>,
+    /// What every comment must match, a policy of the operator's.
+    pub comment_pattern: Option<GoPattern>,
     /// Broad silences need no permission.
     pub allow_broad: bool,
     /// Where the enforced namespace matcher is shown.
@@ -174,6 +175,39 @@ impl Default for AlertmanagerSettings {
             url_allow: Vec::new(),
             cluster_id: None,
         }
+    }
+}
+
+/// A regular expression in Go's syntax, which is searched for; compiled once.
+#[derive(Debug, Clone)]
+pub struct GoPattern {
+    written: String,
+    compiled: Regex,
+}
+
+impl GoPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// When Go refuses it, with the reason; or when it cannot be tried here.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let pattern = re2::parse(text.as_bytes(), Names::Current).map_err(|fault| {
+            let (_, column) = crate::lang::position(text, fault.span.start);
+            format!("character {column}: {}", fault.message)
+        })?;
+        let translated = pattern.to_rust().map_err(|error| error.reason.to_owned())?;
+        let compiled = Regex::new(&translated).map_err(|error| error.to_string())?;
+        Ok(Self { written: text.to_owned(), compiled })
+    }
+
+    /// Is it found in the text?
+    pub fn is_match(&self, text: &str) -> bool {
+        self.compiled.is_match(text)
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.written
     }
 }
 
@@ -357,4 +391,22 @@ pub enum DeletePolicy {
     Deny,
     /// A warning; the finalizer keeps the object until its users are gone.
     Finalize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_read_as_go_reads_it() {
+        let matches = |pattern: &str, text: &str| GoPattern::parse(pattern).unwrap().is_match(text);
+        // It is searched for; \d is ASCII, unlike in Rust; \Q quotes.
+        assert!(matches("[A-Z]+-[0-9]+", "see OPS-12") && !matches("^[A-Z]+-[0-9]+$", "see OPS-12"));
+        assert!(matches(r"\d", "7") && !matches(r"\d", "٧"));
+        assert!(matches(r"\Qa.b\E", "a.b") && !matches(r"\Qa.b\E", "axb"));
+        assert_eq!(GoPattern::parse("a|b").unwrap().as_str(), "a|b");
+        for pattern in ["(", "a**", r"\u0041", "(?x)a b", "[a&&b", "x{1001}"] {
+            assert!(GoPattern::parse(pattern).unwrap_err().contains("character "), "{pattern}");
+        }
+    }
 }

@@ -20,7 +20,7 @@ use crate::schema::codes;
 use crate::settings::Settings;
 use crate::view::View;
 use crate::view::files::{fill, mark_as_existing};
-use crate::yaml::NodeValue;
+use crate::yaml::{NodeValue, Places};
 
 /// What to check, and how.
 #[derive(Debug)]
@@ -219,7 +219,7 @@ fn judge_file(
                 judge_object((position, &file.text), object, kind, request, facts, &mut judged.located);
             }
             Found::Unserved(finding) => {
-                let span = object.node.locate(&finding.path);
+                let span = Places::new(&object.node).locate(&finding.path);
                 judged.located.push(locate(position, object, finding, span, ""));
             }
             Found::Nothing => judged.unknown += 1,
@@ -271,17 +271,18 @@ fn judge_object(
     }
     let judgement = judge(kind, &object.value, &request.namespace, facts);
     let namespace = judgement.stored["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    let mut places = Places::new(&object.node);
     for finding in judgement.findings {
-        let span = narrow(&object.node, &finding, text);
+        let span = narrow(&mut places, &finding, text);
         located.push(locate(position, object, finding, span, &namespace));
     }
 }
 
 /// Where a finding stands: its value, or the part of the value that it means, if that stands in the file as it is.
-fn narrow(node: &crate::yaml::Node, finding: &Finding, text: &str) -> Range<usize> {
-    let whole = node.locate(&finding.path);
+fn narrow(places: &mut Places<'_>, finding: &Finding, text: &str) -> Range<usize> {
+    let whole = places.locate(&finding.path);
     let part = finding.span.as_ref().and_then(|part| {
-        let NodeValue::Scalar(Value::String(value)) = &node.find(&finding.path)?.value else { return None };
+        let NodeValue::Scalar(Value::String(value)) = &places.find(&finding.path)?.value else { return None };
         // A text that the mutating door changed is not the one in the file.
         let is_same = finding.value.as_ref().is_none_or(|judged| judged == value);
         if is_same { crate::yaml::place(text, &whole, value, part) } else { None }

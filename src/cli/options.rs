@@ -19,7 +19,7 @@ use crate::names;
 use crate::observe::logs::LogFormat;
 use crate::rule::nearest::nearest;
 use crate::settings::{
-    AlertmanagerSettings, ContactScope, DeletePolicy, LokiSettings, NamespaceInjection, PastEnd,
+    AlertmanagerSettings, ContactScope, DeletePolicy, GoPattern, LokiSettings, NamespaceInjection, PastEnd,
     PrometheusSettings, RulesTenancy, ScrapeClassSettings, Settings, SilenceSettings, StageChecks,
     TenancyMode, UptimeSettings,
 };
@@ -101,7 +101,7 @@ group! {
         /// Labels that need a = or =~ matcher, comma-separated
         #[arg(long, value_name = "LABELS", value_delimiter = ',', help_heading = "Silence rules")]
         silence_required_labels: Vec<String>,
-        /// What every comment must match, in the syntax of Rust's regex crate, unanchored
+        /// What every comment must match, in the syntax of Go's regexp (RE2), unanchored
         #[arg(long, value_name = "REGEX", help_heading = "Silence rules")]
         silence_comment_pattern: String,
         /// Silences that mute everything need no permission [default: false]
@@ -330,9 +330,9 @@ fn validate(options: RuleOptions, own_namespace: &str) -> Result<Settings, Error
         let parsed = text.map(|text| LabelSelector::parse(&text)).transpose();
         parsed.map_err(|error| Error::Value { name, message: error.to_string() })
     };
-    let pattern = options.silence_comment_pattern.map(|pattern| regex::Regex::new(&pattern)).transpose();
-    let comment_pattern = pattern
-        .map_err(|error| Error::Value { name: "silence-comment-pattern", message: error.to_string() })?;
+    let pattern = options.silence_comment_pattern.as_deref().map(GoPattern::parse).transpose();
+    let comment_pattern =
+        pattern.map_err(|message| Error::Value { name: "silence-comment-pattern", message })?;
     let wrong = |name: &'static str, value: &str, what: &str| Error::Value {
         name,
         message: format!("{value:?} is not {what}"),
@@ -423,8 +423,10 @@ fn validate_tenancy(loki: &LokiSettings) -> Result<(), Error> {
         );
     }
     // The label is written into expressions, where reserved words are no names.
+    // __name__ is a label name, and on no log stream.
     if crate::lang::logql::parse(&format!("{{{label}=\"x\"}}")).is_err()
         || !crate::lang::names::is_label(label)
+        || label == "__name__"
     {
         return fail("tenancy-label", "needs the name of a log label, for example kubernetes_namespace_name");
     }
@@ -486,6 +488,11 @@ mod tests {
         assert!(settings_from(&json!({"silence-required-labels": [" "]})).is_err());
         assert!(settings_from(&json!({"tenancy-mode": "require"})).is_err());
         assert!(settings_from(&json!({"tenancy-mode": "require", "tenancy-label": "json"})).is_err());
+        for label in ["__name__", "a-b", "1a", "a b", "é", "by"] {
+            let settings = json!({"tenancy-mode": "inject", "tenancy-label": label});
+            let error = settings_from(&settings).unwrap_err().to_string();
+            assert!(error.starts_with("tenancy-label"), "{label}: {error}");
+        }
         assert!(settings_from(&json!({"tenancy-label": "namespace"})).is_err());
         let both = json!({"tenancy-mode": "inject", "tenancy-label": "ns", "rules-tenancy": "openshift"});
         assert!(settings_from(&both).is_err());

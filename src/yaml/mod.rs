@@ -4,6 +4,7 @@
 //! here (`resolve.rs`) instead of by a library of another mind. Only the text's events come from one.
 
 mod place;
+mod places;
 mod read;
 mod resolve;
 mod write;
@@ -12,9 +13,8 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::rule::path::{FieldPath, Segment};
-
 pub use place::place;
+pub use places::Places;
 pub use read::{Document, Error, read, read_all};
 pub use write::write;
 
@@ -73,39 +73,6 @@ impl Node {
             NodeValue::Map(entries) => entries.iter().rev().find(|entry| entry.key == key),
             _ => None,
         }
-    }
-
-    /// The node that a path leads to.
-    pub fn find(&self, path: &FieldPath) -> Option<&Self> {
-        path.segments().iter().try_fold(self, |node, segment| match (segment, &node.value) {
-            (Segment::Field(name), _) => node.get(name).map(|entry| &entry.value),
-            (Segment::Index(index), NodeValue::List(items)) => items.get(*index),
-            _ => None,
-        })
-    }
-
-    /// Where a path leads. Where the path goes on into what the file does not hold (a missing or defaulted field),
-    /// the key of the deepest part that is there.
-    pub fn locate(&self, path: &FieldPath) -> Range<usize> {
-        let mut node = self;
-        let mut best = self.first_line();
-        let last = path.segments().len();
-        for (position, segment) in path.segments().iter().enumerate() {
-            let next = match (segment, &node.value) {
-                (Segment::Field(name), _) => {
-                    node.get(name).map(|entry| (entry.key_span.clone(), &entry.value))
-                }
-                (Segment::Index(index), NodeValue::List(items)) => {
-                    items.get(*index).map(|item| (item.first_line(), item))
-                }
-                _ => None,
-            };
-            let Some((key_span, value)) = next else { break };
-            let is_leaf = matches!(value.value, NodeValue::Scalar(_)) && !value.span.is_empty();
-            best = if position + 1 == last && is_leaf { value.span.clone() } else { key_span };
-            node = value;
-        }
-        best
     }
 
     /// A short span for a composite value: its first key, or the value itself.

@@ -207,7 +207,7 @@ mod tests {
         let documents = crate::yaml::read(text).unwrap();
         let node = &documents[0].root;
         let value = node.to_json().pointer(&path.pointer()).unwrap().as_str().unwrap().to_owned();
-        let span = node.locate(path);
+        let span = crate::yaml::Places::new(node).locate(path);
         let mut last = 0;
         for (at, c) in value.char_indices() {
             let found = place(text, &span, &value, &(at..at + c.len_utf8()));

@@ -152,6 +152,9 @@ impl Builder {
     fn close(&mut self, end: usize) -> Result<(), Error> {
         let Some(mut open) = self.stack.pop() else { return Ok(()) };
         open.node.span.end = end.max(open.node.span.start);
+        if let NodeValue::Map(entries) = &mut open.node.value {
+            settle_merges(entries);
+        }
         self.put(open.node, open.anchor, false)
     }
 
@@ -175,7 +178,6 @@ impl Builder {
                 None => open.key = Some((key_text(&node)?, node.span, merge)),
                 Some((_, _, true)) => merge_into(entries, node)?,
                 Some((key, key_span, false)) => {
-                    entries.retain(|entry| !(entry.merged && entry.key == key));
                     entries.push(Entry { key, key_span, value: node, merged: false });
                 }
             },
@@ -197,20 +199,33 @@ fn size(node: &Node) -> usize {
     }
 }
 
-/// `<<: *base`: the keys of the base. As in go-yaml 2, what stands later in the text wins, merged or not.
+/// `<<: *base`: the keys of the base.
 fn merge_into(entries: &mut Vec<Entry>, node: Node) -> Result<(), Error> {
     let span = node.span.clone();
     match node.value {
         NodeValue::Map(base) => {
-            for entry in base {
-                entries.retain(|own| own.key != entry.key);
-                entries.push(Entry { merged: true, ..entry });
-            }
+            entries.extend(base.into_iter().map(|entry| Entry { merged: true, ..entry }));
             Ok(())
         }
         NodeValue::List(items) => items.into_iter().try_for_each(|item| merge_into(entries, item)),
         NodeValue::Scalar(_) => Err(fail("a merge key needs a mapping", &span)),
     }
+}
+
+/// As in go-yaml 2, what stands later in the text wins, merged or not. Keys that are written twice all stay.
+fn settle_merges(entries: &mut Vec<Entry>) {
+    if !entries.iter().any(|entry| entry.merged) {
+        return;
+    }
+    // Of each key: does it come again further on, and is it merged there?
+    let mut later: HashMap<&str, bool> = HashMap::new();
+    let mut kept: Vec<bool> = Vec::with_capacity(entries.len());
+    for entry in entries.iter().rev() {
+        let again = later.get(entry.key.as_str()).copied();
+        kept.push(again.is_none_or(|merged| !merged && !entry.merged));
+        later.insert(&entry.key, entry.merged || again.unwrap_or_default());
+    }
+    entries.retain(|_| kept.pop().unwrap_or(true));
 }
 
 /// Keys are strings in JSON; kubectl writes numbers and booleans out (`on:` is the key "true").
@@ -269,7 +284,7 @@ mod tests {
         assert_eq!(documents.len(), 2);
         let root = &documents[0].root;
         assert_eq!(root.to_json(), json!({"kind": "A", "spec": {"list": [{"name": "ä", "true": 15}]}}));
-        let place = |path: FieldPath| &text[root.locate(&path)];
+        let place = |path: FieldPath| &text[super::super::Places::new(root).locate(&path)];
         assert_eq!(place(FieldPath::spec("list").index(0).field("name")), "ä");
         assert_eq!(place(FieldPath::spec("list").index(0).field("true")), "017");
         assert_eq!(place(FieldPath::spec("list")), "list");
@@ -284,6 +299,23 @@ mod tests {
             documents.iter().map(|document| (document.index, document.root.to_json())).collect();
         assert_eq!(read, [(0, json!({"a": 1})), (3, json!({"c": 3}))]);
         assert_eq!(errors.iter().map(|error| error.document).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn what_stands_later_wins_merged_or_not() {
+        let read = |text: &str| {
+            let documents = read(text).unwrap();
+            let NodeValue::Map(entries) = &documents[0].root.get("x").unwrap().value.value else { panic!() };
+            entries.iter().map(|entry| format!("{}{}", entry.key, entry.value.to_json())).collect::<Vec<_>>()
+        };
+        let base = "base: &b {k: 1, j: 2}\nother: &o {k: 3}\n";
+        let x = |body: &str| read(&format!("{base}x: {{{body}}}\n"));
+        assert_eq!(x("k: 5, <<: *b"), ["k1", "j2"]);
+        assert_eq!(x("<<: *b, k: 5"), ["j2", "k5"]);
+        assert_eq!(x("k: 4, <<: *b, k: 5"), ["j2", "k5"]);
+        assert_eq!(x("<<: [*b, *o]"), ["j2", "k3"]);
+        assert_eq!(x("<<: *b, k: 5, k: 6, z: 7"), ["j2", "k5", "k6", "z7"]);
+        assert_eq!(x("<<: *b, k: 5, <<: *o"), ["j2", "k3"]);
     }
 
     #[test]
