@@ -5,8 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::cluster;
-use crate::silence::{apply, bind, clean, matchers, ready, settings, silence, stored, until, usher};
+use crate::silence::{apply, bind, clean, matchers, ready, settings, silence, stage, stored, until, usher};
 use crate::support::alertmanagers::{Alertmanagers, Options as Members, Release};
 use crate::support::cluster::Cluster;
 
@@ -48,7 +47,7 @@ async fn one(members: &Alertmanagers, index: usize, id: &str) -> Value {
 /// Made by hand on either member of a pair, imported, applied: the same ids, kept by usher, and no others.
 #[tokio::test(flavor = "multi_thread")]
 async fn silences_made_by_hand_are_imported_and_taken_over_in_place() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 2, Members::default()).await;
     bind(cluster, "main", &members, json!({}));
     let running = usher(cluster, settings()).await;
@@ -138,7 +137,7 @@ async fn silences_made_by_hand_are_imported_and_taken_over_in_place() {
 /// What a preview says of firing alerts is what Alertmanager does once the Silence is there.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_of_firing_alerts_comes_true() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 2, Members::default()).await;
     bind(cluster, "main", &members, json!({}));
     let running = usher(cluster, settings()).await;
@@ -186,7 +185,7 @@ async fn a_preview_of_firing_alerts_comes_true() {
 /// With usher gone its finalizer is taken off Silences, and off nothing else; what is in Alertmanagers stays.
 #[tokio::test(flavor = "multi_thread")]
 async fn release_takes_the_finalizer_off_silences_only() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
     bind(cluster, "main", &members, json!({}));
     let running = usher(cluster, settings()).await;

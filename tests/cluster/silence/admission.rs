@@ -4,7 +4,6 @@
 use serde_json::json;
 
 use super::*;
-use crate::cluster;
 use crate::support::alertmanagers::{Alertmanagers, Options as Members, Release};
 
 /// kubectl as somebody.
@@ -40,7 +39,7 @@ async fn door(cluster: &Cluster, members: &Alertmanagers, strategy: &str) -> Run
 /// forged, and the guard honours it after a restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn case_05_50_51_54_broad_silences_need_the_permission() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
     let running = door(cluster, &members, "None").await;
     grant(cluster, "case-50-edit-t", "usher-silence-edit", "tenant");
@@ -126,7 +125,7 @@ async fn case_05_50_51_54_broad_silences_need_the_permission() {
 /// Case 50, its first half: a broad silence that was admitted under enforcement is taken back when the enforcement ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn case_50_an_alertmanager_that_stops_enforcing_never_widens_a_silence() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
     let running = door(cluster, &members, "OnNamespace").await;
     apply(
@@ -146,7 +145,7 @@ async fn case_50_an_alertmanager_that_stops_enforcing_never_widens_a_silence() {
 /// Cases 3, 16 and 45, and what a preview says: the warnings of a server dry run are those of the real thing.
 #[tokio::test(flavor = "multi_thread")]
 async fn case_03_16_45_a_dry_run_tells_what_would_be_muted() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
     for (namespace, severity) in [("frontend", "critical"), ("frontend", "warning"), ("backend", "critical")]
     {
@@ -191,7 +190,7 @@ async fn case_03_16_45_a_dry_run_tells_what_would_be_muted() {
 /// Section 5.5: an Alertmanager that is nearly full is told of, before it refuses.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_alertmanager_that_is_nearly_full_is_told_of() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let options = Members { max_silences: Some(2), ..Members::default() };
     let members = Alertmanagers::start(Release::New, 1, options).await;
     let running = door(cluster, &members, "OnNamespace").await;
@@ -214,7 +213,7 @@ async fn an_alertmanager_that_is_nearly_full_is_told_of() {
 /// Case 43: the proposal's own objects.
 #[tokio::test(flavor = "multi_thread")]
 async fn case_43_the_objects_of_the_proposal() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 3, Members::default()).await;
     let running = door(cluster, &members, "OnNamespace").await;
     let (ok, _, errors) =

@@ -53,6 +53,7 @@ pub fn settings() -> Settings {
 /// The cluster, without anything that a test before left behind.
 pub async fn stage() -> (&'static Cluster, MutexGuard<'static, ()>) {
     let (cluster, turn) = crate::cluster().await;
+    install::no_webhooks(cluster);
     let (_, text, _) = cluster.kubectl(&["get", "silences", "-A", "-o", "json"], None);
     let left: Value = serde_json::from_str(&text).unwrap_or_default();
     for object in left["items"].as_array().into_iter().flatten() {

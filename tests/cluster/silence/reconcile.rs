@@ -3,14 +3,13 @@
 use serde_json::json;
 
 use super::*;
-use crate::cluster;
 use crate::support::alertmanagers::{Alertmanagers, Options as Members, Release};
 
 /// Cases 1, 24, 25 and 28: it arrives with the namespace matcher, follows its object under the same id, is made again
 /// when somebody ends it, and goes with its object.
 #[tokio::test(flavor = "multi_thread")]
 async fn case_01_24_25_28_a_silence_lives_with_its_object() {
-    let (cluster, _turn) = cluster().await;
+    let (cluster, _turn) = stage().await;
     let members = Alertmanagers::start(Release::New, 2, Members::default()).await;
     members.wait_ready().await;
     bind(cluster, "main", &members, json!({}));
