@@ -4,7 +4,7 @@
 export CARGO_TARGET_DIR ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/usher/target
 CARGO ?= cargo
 
-.PHONY: help demo test lint unit languages fidelity tables cluster silences upgrade deny manifests bench
+.PHONY: help demo test lint unit languages fidelity tables cluster upgrade deny manifests bench
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
@@ -36,16 +36,8 @@ tables: ## Go's Unicode tables into src/lang/re2/tables.rs
 	mv $(CARGO_TARGET_DIR)/tables.rs src/lang/re2/tables.rs
 	$(CARGO) fmt
 
-# Long tests of Silences that `make test` leaves out: they have not all passed together in one run yet.
-LONG := silence::status silence::storm silence::subsystem silence::tenancy silence::trust silence::windows \
-	silence::limits silence::gossip::case_26 silence::drift::case_58 silence::discovery::case_60_alertmanagers
-
-cluster: ## tests on a real kube-apiserver (built once into the cache)
-	$(CARGO) test --locked --test cluster -- --nocapture $(addprefix --skip ,$(LONG))
-	@echo "left out (make silences runs them): $(LONG)"
-
-silences: ## the long tests of Silences on real Alertmanagers, which `make test` leaves out
-	$(CARGO) test --locked --test cluster -- --nocapture $(LONG)
+cluster: ## tests on a real kube-apiserver and real Alertmanagers (built once into the cache)
+	$(CARGO) test --locked --test cluster -- --nocapture
 
 upgrade: ## replaces replicas of an older commit by this one under load (FROM=<commit>)
 	@.ci/upgrade.sh $(FROM)

@@ -10,12 +10,13 @@ use serde::Deserialize;
 use super::options::{Error, group};
 use crate::lang::duration;
 
+use crate::kinds::alertmanager::spec::{AlertmanagerSpec, MatcherStrategy};
 use crate::model::duration::{Span, parse_setting};
 use crate::model::object::{Meta, Object};
 use crate::model::selector::LabelSelector;
 use crate::settings::{AlertmanagerSettings, FileAuthentication, StaticTarget};
 use crate::upstream::endpoint::Endpoint;
-use crate::view::records::{Alertmanager, AlertmanagerSpec, MatcherStrategy};
+use crate::view::records::Alertmanager;
 
 /// The part of the file that no flag can say.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -165,7 +166,7 @@ fn target(described: Target, own_namespace: &str, setting: &'static str) -> Resu
         silence_namespace_selector: described.namespace_selector,
         alertmanager_config_matcher_strategy: MatcherStrategy { r#type: strategy },
         cluster_pushpull_interval: described.push_pull_interval,
-        replicas: u32::try_from(urls.len()).ok(),
+        replicas: i32::try_from(urls.len()).ok(),
         ..AlertmanagerSpec::default()
     };
     let metadata = Meta { name, namespace, ..Meta::default() };

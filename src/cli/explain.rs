@@ -141,6 +141,7 @@ fn example(kind: &KindInfo) -> Option<&'static str> {
         "recording-rule",
         "ruler-config",
         "loki-stack",
+        "alertmanager",
         "account",
         "contact",
         "monitor",

@@ -20,6 +20,7 @@ use crate::rule::{Facts, Findings, Rule};
 
 pub mod account;
 pub mod alerting_rule;
+pub mod alertmanager;
 pub mod contact;
 pub mod kms_health;
 pub mod loki;
@@ -37,6 +38,7 @@ pub mod slack_integration;
 /// Every kind, in the order of the documentation.
 pub static TABLE: &[&KindInfo] = &[
     &silence::KIND,
+    &alertmanager::KIND,
     &scrape_class::KIND,
     &prometheus_rule::KIND,
     &alerting_rule::KIND,

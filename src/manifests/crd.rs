@@ -14,6 +14,9 @@ pub fn crd(kind: &KindInfo) -> Value {
     let mut version = spec["versions"][0].take();
     let schema = &mut version["schema"]["openAPIV3Schema"];
     clean(schema);
+    if kind.is_guest {
+        drop_defaults(schema);
+    }
     for cel in kind.cel {
         insert_cel(schema, cel);
     }
@@ -61,6 +64,18 @@ fn clean(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(clean),
         _ => {}
+    }
+}
+
+/// What a field of a guest is when nobody wrote it is for its owner to say.
+fn drop_defaults(schema: &mut Value) {
+    let Some(map) = schema.as_object_mut() else { return };
+    map.remove("default");
+    for property in map.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        drop_defaults(property.1);
+    }
+    if let Some(items) = map.get_mut("items") {
+        drop_defaults(items);
     }
 }
 

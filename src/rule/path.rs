@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::model::selector::Place;
+
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Segment {
@@ -62,6 +64,15 @@ impl FieldPath {
         let mut path = self.clone();
         path.0.push(Segment::Index(index));
         path
+    }
+
+    /// A place in the label selector that is here.
+    #[must_use]
+    pub fn in_selector(&self, place: &Place) -> Self {
+        match place {
+            Place::Label(key) => self.field("matchLabels").key(key),
+            Place::Expression(index, field) => self.field("matchExpressions").index(*index).field(field),
+        }
     }
 
     /// The path of what holds this value, or nothing at the root.

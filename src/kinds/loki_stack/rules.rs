@@ -2,7 +2,7 @@
 
 use super::codes;
 use super::spec::StackRules;
-use crate::model::selector::{LabelSelector, Place};
+use crate::model::selector::LabelSelector;
 use crate::rule::{FieldPath, Findings};
 
 pub(super) fn check(rules: &StackRules, out: &mut Findings) {
@@ -20,10 +20,6 @@ pub(super) fn check(rules: &StackRules, out: &mut Findings) {
 
 fn check_selector(selector: &LabelSelector, path: &FieldPath, out: &mut Findings) {
     for problem in selector.problems() {
-        let path = match problem.place {
-            Place::Label(key) => path.field("matchLabels").key(&key),
-            Place::Expression(index, field) => path.field("matchExpressions").index(index).field(field),
-        };
-        out.deny(&codes::SELECTOR, path, problem.message).value(problem.value);
+        out.deny(&codes::SELECTOR, path.in_selector(&problem.place), problem.message).value(problem.value);
     }
 }

@@ -71,7 +71,7 @@ pub static KIND: KindInfo = KindInfo {
         judge: admit::judge_tree::<Silence>,
         mutate: Some(admit::mutate_tree::<Silence>),
         mutate_failure: FailurePolicy::Ignore,
-        sees_delete: false,
+        sees_delete: true,
         timeout_seconds: 5,
         claims: false,
     }),
@@ -135,6 +135,11 @@ impl Kind for Silence {
         out: &mut Findings,
     ) {
         rules::check(object, old, facts, out);
+    }
+
+    /// Never refuses: whatever is deleted, the Silence goes.
+    fn check_delete(old: &Object<SilenceSpec>, facts: &Facts<'_>, out: &mut Findings) {
+        preview::check_delete(old, facts, out);
     }
 }
 

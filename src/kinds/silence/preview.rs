@@ -4,7 +4,8 @@ use super::codes;
 use super::comparison::Compared;
 use super::rules::Silence;
 use super::spec::Matcher;
-use super::tenancy::{Selecting, Selection, effective};
+use super::tenancy::{Selecting, Selection, effective, select, written};
+use super::window::windows;
 use crate::rule::{Facts, FieldPath, Findings};
 use crate::view::alerts::Alert;
 
@@ -49,13 +50,43 @@ pub(super) fn check_preview(
     }
 }
 
+/// A removal: what this silence alone keeps quiet, while it is in force, notifies again.
+pub(super) fn check_delete(silence: &Silence, facts: &Facts<'_>, out: &mut Findings) {
+    let (window, _) = windows(silence, facts.now).shown();
+    let is_running = window.is_some_and(|window| window.start <= facts.now && facts.now < window.end);
+    if !is_running || silence.spec.suspend == Some(true) {
+        return;
+    }
+    let matchers = written(silence, &facts.settings.silence.namespace_label);
+    for selecting in &select(&silence.metadata, facts).selecting {
+        let metadata = &selecting.alertmanager.metadata;
+        let Some(snapshot) = facts.view.alerts.of(&metadata.namespace, &metadata.name, facts.now) else {
+            continue;
+        };
+        let alone = snapshot.alerts.iter().filter(|alert| alert.silenced_by.len() < 2);
+        let muted = count(&sent(silence, &matchers, selecting, facts), alone);
+        if let Some(muted) = muted.filter(|muted| muted.alerts > 0) {
+            let message = format!(
+                "{} firing alerts of {} will notify again, {} of them critical",
+                muted.alerts,
+                selecting.name(),
+                muted.critical
+            );
+            out.warn(&codes::NOTIFIES_AGAIN, FieldPath::spec("matchers"), message);
+        }
+    }
+}
+
 fn sent(silence: &Silence, matchers: &[Matcher], selecting: &Selecting, facts: &Facts<'_>) -> Vec<Matcher> {
     let label = &facts.settings.silence.namespace_label;
     effective(matchers.to_vec(), selecting.enforces, label, &silence.metadata.namespace)
 }
 
 /// Counts what a list matches; nothing when it cannot be told, or not in time.
-pub(super) fn count(matchers: &[Matcher], alerts: &[Alert]) -> Option<Muted> {
+pub(super) fn count<'a>(
+    matchers: &[Matcher],
+    alerts: impl IntoIterator<Item = &'a Alert>,
+) -> Option<Muted> {
     let mut compared = Compared::all(matchers);
     // The cheap ones first: most alerts fall at them.
     compared.sort_by_key(|compared| compared.matcher.is_regex());

@@ -13,6 +13,7 @@ use super::spec::{MatchType, Matcher};
 use super::tenancy::{
     Selecting, Selection, brief, effective, equal, fingerprint, namespace_matcher, select, shown, written,
 };
+use crate::kinds::alertmanager::spec::AlertmanagerSpec;
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Severity, quoted};
 use crate::settings::SilenceSettings;
@@ -104,7 +105,7 @@ pub(super) fn check_names(silence: &Silence, selection: &Selection, out: &mut Fi
 }
 
 /// Names were classic before 0.27, and are in classic mode. An unknown version is taken for a current one.
-fn is_classic(spec: &crate::view::records::AlertmanagerSpec) -> bool {
+fn is_classic(spec: &AlertmanagerSpec) -> bool {
     let image = spec.image.split('@').next().unwrap_or_default();
     let tag = image.rsplit_once(':').map_or("", |(_, tag)| tag);
     let version = if spec.version.is_empty() { tag } else { &spec.version };

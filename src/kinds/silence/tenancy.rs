@@ -7,18 +7,22 @@
 use std::sync::Arc;
 
 use super::spec::{MatchType, Matcher, SilenceSpec};
+use crate::kinds::alertmanager::spec::AlertmanagerSpec;
 use crate::model::object::{Meta, Object};
 use crate::model::selector::{Error as SelectorError, LabelSelector};
 use crate::names;
 use crate::rule::Facts;
-use crate::view::records::Alertmanager;
+use crate::settings::SilenceSettings;
+use crate::view::records::Alertmanager as Known;
 use crate::view::{Term, View};
+
+type Alertmanager = Object<AlertmanagerSpec>;
 
 /// An Alertmanager that selects the silence.
 #[derive(Debug, Clone)]
 pub struct Selecting {
     /// The Alertmanager.
-    pub alertmanager: Arc<Alertmanager>,
+    pub alertmanager: Arc<Known>,
     /// Does it get the namespace matcher?
     pub enforces: bool,
 }
@@ -41,7 +45,7 @@ pub struct Selection {
     /// Those that certainly do.
     pub selecting: Vec<Selecting>,
     /// Those of which nobody can tell: a selector is invalid, or a namespace is not known.
-    pub uncertain: Vec<Arc<Alertmanager>>,
+    pub uncertain: Vec<Arc<Known>>,
     /// Are all Alertmanagers known?
     pub certain: bool,
 }
@@ -86,25 +90,48 @@ pub fn select(metadata: &Meta, facts: &Facts<'_>) -> Selection {
     selection
 }
 
+/// Where a selector comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The spec's field.
+    Spec,
+    /// The annotation.
+    Annotation,
+    /// usher's settings.
+    Setting,
+    /// Nowhere.
+    None,
+}
+
+/// A selector that was looked up; an error when it cannot be used.
+pub type Sourced = (Source, Result<Option<LabelSelector>, SelectorError>);
+
+/// Which Silences an Alertmanager selects. Without a selector it has not opted in.
+pub fn silence_selector(alertmanager: &Alertmanager, settings: &SilenceSettings) -> Sourced {
+    let field = &alertmanager.spec.silence_selector;
+    lookup(field, alertmanager, names::SILENCE_SELECTOR, &settings.selector)
+}
+
+/// Of which namespaces; without a selector, of its own.
+pub fn namespace_selector(alertmanager: &Alertmanager, settings: &SilenceSettings) -> Sourced {
+    let field = &alertmanager.spec.silence_namespace_selector;
+    lookup(field, alertmanager, names::SILENCE_NAMESPACE_SELECTOR, &settings.namespace_selector)
+}
+
+/// Might this Alertmanager select anything? One that has not opted in is left alone.
+pub fn opts_in(alertmanager: &Alertmanager, settings: &SilenceSettings) -> bool {
+    silence_selector(alertmanager, settings).0 != Source::None
+}
+
 /// `None` when a selector is invalid or a namespace's labels are not known: never taken for "nothing".
-fn selects(alertmanager: &Alertmanager, silence: &Meta, facts: &Facts<'_>) -> Option<bool> {
+pub fn selects(alertmanager: &Alertmanager, silence: &Meta, facts: &Facts<'_>) -> Option<bool> {
     let settings = &facts.settings.silence;
-    let spec = &alertmanager.spec;
-    let objects =
-        lookup(&spec.silence_selector, alertmanager, names::SILENCE_SELECTOR, &settings.selector).ok()?;
     // Absent selects nothing: an Alertmanager opts in.
-    let Some(objects) = objects else { return Some(false) };
+    let Some(objects) = silence_selector(alertmanager, settings).1.ok()? else { return Some(false) };
     if !objects.selects(silence.labels.as_ref()).ok()? {
         return Some(false);
     }
-    let namespaces = lookup(
-        &spec.silence_namespace_selector,
-        alertmanager,
-        names::SILENCE_NAMESPACE_SELECTOR,
-        &settings.namespace_selector,
-    )
-    .ok()?;
-    match namespaces {
+    match namespace_selector(alertmanager, settings).1.ok()? {
         None => Some(alertmanager.metadata.namespace == silence.namespace),
         Some(selector) if selector.is_empty() => Some(true),
         Some(selector) => {
@@ -125,18 +152,19 @@ fn lookup(
     alertmanager: &Alertmanager,
     annotation: &str,
     setting: &Option<LabelSelector>,
-) -> Result<Option<LabelSelector>, SelectorError> {
+) -> Sourced {
     if let Some(selector) = field {
-        return Ok(Some(selector.clone()));
+        return (Source::Spec, Ok(Some(selector.clone())));
     }
-    match alertmanager.metadata.annotation(annotation) {
-        Some(text) => LabelSelector::parse(text).map(Some),
-        None => Ok(setting.clone()),
+    match (alertmanager.metadata.annotation(annotation), setting) {
+        (Some(text), _) => (Source::Annotation, LabelSelector::parse(text).map(Some)),
+        (None, Some(selector)) => (Source::Setting, Ok(Some(selector.clone()))),
+        (None, None) => (Source::None, Ok(None)),
     }
 }
 
 /// Does this Alertmanager get the namespace matcher for silences of that namespace?
-fn enforces(alertmanager: &Alertmanager, namespace: &str) -> bool {
+pub fn enforces(alertmanager: &Alertmanager, namespace: &str) -> bool {
     let annotated = || alertmanager.metadata.annotation(names::NAMESPACE_INJECTION) == Some("true");
     let injected = alertmanager.spec.namespace_injection.unwrap_or_else(annotated);
     // Injection may only tighten; an empty or unknown strategy is the default one.

@@ -131,6 +131,12 @@ async fn case_58_nothing_is_written_while_nothing_changes() {
         for number in first..last {
             told(cluster, "frontend", &format!("s{number}"), "True/SilenceApplied").await;
         }
+        // A number that is told for the first time is a change.
+        until(20, "its alerts are counted", || async {
+            let counted = |object: &Value| binding(object, "main")["silencedAlerts"].is_number();
+            (first..last).all(|number| counted(&stored(cluster, "frontend", &format!("s{number}"))))
+        })
+        .await;
         let (mark, writes) = (crate::support::audit::mark(cluster), fake.count(Call::Post));
         let before = fake.count(Call::List);
         tokio::time::sleep(Duration::from_secs(12)).await;

@@ -9,6 +9,8 @@ use kube::Client as Kube;
 
 use super::sweeper::alertmanagers;
 use super::target::Finder;
+use crate::gates::System;
+use crate::kinds::silence::tenancy::opts_in;
 use crate::settings::Settings;
 use crate::upstream::alertmanager::Alertmanager as Api;
 use crate::upstream::http::Timeouts;
@@ -26,13 +28,14 @@ const MOST: usize = 10_000;
 
 /// Reads for ever.
 pub async fn watch(view: Arc<View>, settings: Arc<Settings>, client: Kube) {
-    if !settings.alertmanager.alert_preview {
+    if !settings.alertmanager.alert_preview || !settings.gates.is_on(System::Silence) {
         return;
     }
     let mut clients: HashMap<Key, (Endpoint, Api)> = HashMap::new();
     tokio::time::sleep(FIRST).await;
     loop {
-        let all = alertmanagers(&settings, &view);
+        let mut all = alertmanagers(&settings, &view);
+        all.retain(|alertmanager| opts_in(alertmanager, &settings.silence));
         let exists = |key: &Key| all.iter().any(|alertmanager| super::is(alertmanager, key));
         view.alerts.retain(exists);
         clients.retain(|key, _| exists(key));

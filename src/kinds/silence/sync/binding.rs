@@ -125,7 +125,7 @@ fn arrived(stored: &Stored<Silence>, context: &Context, now: Timestamp) {
             .any(|known| known.r#type == READY && known.status == ConditionStatus::True);
     let since = stored.metadata().creation_timestamp.filter(|_| is_new);
     let took = since.and_then(|since| Duration::try_from(now.duration_since(since)).ok());
-    if let Some(took) = took {
+    if let Some(took) = took.filter(|_| context.silences.tally.arrives(&stored.metadata().uid)) {
         context.metrics.silence.sync.observe(took.as_secs_f64());
     }
 }

@@ -301,7 +301,7 @@ impl Job<'_> {
         Outcome {
             silence_id: self.record.silence_id.clone(),
             synced_instances: 0,
-            total_instances: self.alertmanager.spec.replicas.unwrap_or(1) as usize,
+            total_instances: self.alertmanager.spec.instances(),
             reason,
             duplicates: 0,
             next_look: None,

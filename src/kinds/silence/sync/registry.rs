@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::outcome::Reason;
 use super::plan::Bounds;
@@ -36,6 +36,9 @@ const PROBE: Duration = Duration::from_secs(15);
 /// What an instance says about itself changes rarely; while it settles it is asked more often.
 const STATUS_TTL: Duration = Duration::from_mins(2);
 const SETTLING_TTL: Duration = Duration::from_secs(5);
+
+/// Two watches of the same objects are not further apart than this.
+const HEARD_WITHIN: SignedDuration = SignedDuration::from_secs(15);
 
 /// All Alertmanagers.
 #[derive(Debug, Default)]
@@ -90,6 +93,12 @@ impl Registry {
     pub fn get(&self, namespace: &str, name: &str) -> Arc<Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.entry((namespace.to_owned(), name.to_owned())).or_default())
+    }
+
+    /// Was one of them spoken to?
+    pub fn knows(&self, namespace: &str, name: &str) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains_key(&(namespace.to_owned(), name.to_owned()))
     }
 
     /// Forgets those that are gone.
@@ -202,6 +211,15 @@ impl State {
     pub fn forget(&mut self, uid: &str) {
         self.records.remove(uid);
         self.rejections.remove(uid);
+    }
+
+    /// Forgets the objects that went without a word: stripped of their finalizer, or while this replica did not lead.
+    /// What was written a moment ago may be of an object that the asker has not heard of yet.
+    pub fn retain(&mut self, exists: impl Fn(&str) -> bool, now: Timestamp) {
+        let is_new =
+            |record: &Record| record.written_at.is_some_and(|at| now.duration_since(at) < HEARD_WITHIN);
+        self.records.retain(|uid, (record, _)| is_new(record) || exists(uid));
+        self.rejections.retain(|uid, rejection| rejection.at.elapsed() < PROBE || exists(uid));
     }
 
     /// Folds a write in.

@@ -13,7 +13,7 @@ use super::registry::{Known, LIST_TTL, Write};
 use super::target::Finder;
 use super::{Liveness, cluster_id, is, orphans};
 use crate::kinds::silence::Silence;
-use crate::kinds::silence::tenancy::select;
+use crate::kinds::silence::tenancy::{Source, opts_in, select, silence_selector};
 use crate::names;
 use crate::observe::silence_metrics::{OrphanLabel, SourceLabel};
 use crate::reconcile::backoff::jittered;
@@ -49,12 +49,14 @@ async fn sweep_for_ever(context: Arc<Context>) {
         let Some(cluster) = cluster_id(&context) else { continue };
         let all = alertmanagers(&context.settings, &context.view);
         context.silences.retain(|key| all.iter().any(|alertmanager| is(alertmanager, key)));
-        let exists = |uid: &str| {
-            let found = context.view.silences.find(by_uid(uid), |known| known.metadata.uid == uid);
-            found.is_some()
-        };
-        context.silences.tally.retain(exists, &context.metrics);
+        context.silences.tally.retain(|uid| exists(uid, &context), &context.metrics);
         for alertmanager in all {
+            // One that has not opted in is not spoken to, unless something is to be taken back from it.
+            let metadata = &alertmanager.metadata;
+            let is_known = context.silences.knows(&metadata.namespace, &metadata.name);
+            if !is_known && !opts_in(&alertmanager, &context.settings.silence) {
+                continue;
+            }
             sweep(&alertmanager, &cluster, &context).await;
         }
     }
@@ -67,26 +69,26 @@ async fn sources(context: Arc<Context>) {
     let mut silent: Vec<String> = Vec::new();
     loop {
         changes.mark_unchanged();
-        let mut counts = [("spec", 0), ("annotation", 0), ("setting", 0), ("none", 0)];
+        let mut counts = [
+            (Source::Spec, "spec", 0),
+            (Source::Annotation, "annotation", 0),
+            (Source::Setting, "setting", 0),
+            (Source::None, "none", 0),
+        ];
         for alertmanager in alertmanagers(&context.settings, &context.view) {
             let metadata = &alertmanager.metadata;
-            let source = match () {
-                () if alertmanager.spec.silence_selector.is_some() => 0,
-                () if metadata.annotation(names::SILENCE_SELECTOR).is_some() => 1,
-                () if context.settings.silence.selector.is_some() => 2,
-                () => 3,
-            };
+            let (source, _) = silence_selector(&alertmanager, &context.settings.silence);
             let name = format!("{}/{}", metadata.namespace, metadata.name);
-            if source == 3 && !silent.contains(&name) {
+            if source == Source::None && !silent.contains(&name) {
                 let annotation = names::SILENCE_SELECTOR;
                 tracing::info!(alertmanager = name, annotation, "selects no Silence: it has no selector");
                 silent.push(name);
             }
-            if let Some((_, count)) = counts.get_mut(source) {
-                *count += 1;
+            for (known, _, count) in &mut counts {
+                *count += i64::from(*known == source);
             }
         }
-        for (source, number) in counts {
+        for (_, source, number) in counts {
             context.metrics.silence.selector_sources.get_or_create(&SourceLabel { source }).set(number);
         }
         if changes.changed().await.is_err() {
@@ -108,6 +110,7 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
     let finder = Finder { settings: &context.settings, view: &context.view, client: Some(&context.client.0) };
     known.refresh(alertmanager, &finder, LIST_TTL).await;
     let (user, now) = (User::default(), Timestamp::now());
+    known.state().retain(|uid| exists(uid, context), now);
     let live = |uid: Option<&str>, created_by: &str| {
         // Of what was sent a moment ago the View may not have heard yet.
         let is_new = uid.is_some_and(|uid| known.state().records.contains_key(uid));
@@ -147,6 +150,10 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
         let note = format!("ended silences without a Silence: {}", ended.join(", "));
         tell(alertmanager, context, EventType::Normal, "OrphansRemoved", &note).await;
     }
+}
+
+fn exists(uid: &str, context: &Context) -> bool {
+    context.view.silences.find(by_uid(uid), |known| known.metadata.uid == uid).is_some()
 }
 
 fn count(number: usize) -> i64 {

@@ -1,7 +1,7 @@
 //! Counts Silences for metrics: by phase always, by name only when the operator asks for it. Whatever is set for an object
 //! is taken away when it is gone, also when it goes without a word.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use super::Identity;
@@ -11,7 +11,11 @@ use crate::observe::silence_metrics::{InfoLabels, ObjectLabels, PhaseLabel};
 
 /// What is counted.
 #[derive(Debug, Default)]
-pub struct Tally(Mutex<HashMap<String, Counted>>);
+pub struct Tally {
+    counted: Mutex<HashMap<String, Counted>>,
+    /// The objects whose silence was seen on every instance for the first time.
+    arrived: Mutex<HashSet<String>>,
+}
 
 /// What is set for one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +33,7 @@ impl Tally {
         let Some(phase) = state.phase else { return };
         let (namespace, name) = (identity.namespace.clone(), identity.name.clone());
         let counted = Counted { phase, namespace, name, is_named };
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.insert(identity.uid.clone(), counted.clone());
         if before.as_ref() != Some(&counted) {
             if let Some(before) = before {
@@ -42,9 +46,16 @@ impl Tally {
         }
     }
 
+    /// Is it the first time that an object's silence is on every instance? Its stored status alone cannot tell: the next
+    /// pass may begin before it has come back.
+    pub(super) fn arrives(&self, uid: &str) -> bool {
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner).insert(uid.to_owned())
+    }
+
     /// An object that is gone.
     pub(super) fn forget(&self, uid: &str, metrics: &Metrics) {
-        let removed = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
+        let removed = self.counted.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
         if let Some(counted) = removed {
             counted.unset(metrics);
         }
@@ -52,13 +63,14 @@ impl Tally {
 
     /// All objects that are gone.
     pub(super) fn retain(&self, exists: impl Fn(&str) -> bool, metrics: &Metrics) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|uid, counted| {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner).retain(|uid, counted| {
             let stays = exists(uid);
             if !stays {
                 counted.unset(metrics);
             }
             stays
         });
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner).retain(|uid| exists(uid));
     }
 }
 

@@ -143,7 +143,7 @@ impl Finder<'_> {
         let total = if metadata.annotation(names::ALERTMANAGER_URL).is_some() {
             places.len()
         } else {
-            spec.replicas.unwrap_or(1) as usize
+            spec.instances()
         };
         let read = |text: &Option<String>, otherwise: Duration| {
             let nanos = text.as_deref().and_then(|text| duration::go(text).ok());
@@ -241,13 +241,13 @@ impl Finder<'_> {
         let port_name = port_annotation.or(spec.port_name.as_deref()).unwrap_or("web");
         let service = spec.service_name.as_deref().unwrap_or("alertmanager-operated");
         let term = member_of(&metadata.namespace, &metadata.name);
-        let replicas = spec.replicas.unwrap_or(1);
+        let replicas = spec.instances();
         let ordinal = |pod: &Pod| {
             let number = pod.metadata.name.strip_prefix(&format!("alertmanager-{}-", metadata.name))?;
-            number.parse::<u32>().ok().filter(|number| *number < replicas)
+            number.parse::<usize>().ok().filter(|number| *number < replicas)
         };
         let pods = self.view.pods.with_term(term).unwrap_or_default();
-        let mut members: Vec<(u32, Place)> = pods
+        let mut members: Vec<(usize, Place)> = pods
             .iter()
             .filter(|pod| !pod.metadata.is_terminating())
             .filter_map(|pod| {
