@@ -38,7 +38,7 @@ pub struct Meta {
 }
 
 /// kubectl's copy of the whole object: no rule reads it, and it doubles what is decoded and kept.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Reads annotations and skips [`LAST_APPLIED`].
 fn annotations<'de, D: Deserializer<'de>>(

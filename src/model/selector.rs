@@ -53,6 +53,9 @@ pub enum Error {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A name or a value is none that a label can have.
+    #[error("{0}")]
+    Unusable(String),
     /// The text form does not parse.
     #[error("{0:?} is not a label selector")]
     Text(String),

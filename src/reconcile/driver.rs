@@ -3,50 +3,57 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use futures::StreamExt as _;
-use futures::stream::BoxStream;
+use futures::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
-use kube::Api;
 use kube::api::DynamicObject;
-use kube::runtime::controller::{self, Action, Config};
+use kube::runtime::controller::{self, Action, Config, applier};
 use kube::runtime::events::EventType;
-use kube::runtime::{Controller, watcher};
+use kube::{Api, ResourceExt as _};
+use tokio::task::{JoinError, JoinHandle};
 
-use super::backoff::{Key, jittered};
+use super::backoff::{Key, Pace, latest};
 use super::guard::{facts, judge_stored};
+use super::queue::{self, Reconciled, reads};
 use super::status::{self, ACCEPTED, DEFAULT_CONFLICT, READY};
-use super::stored::Stored;
+use super::stored::{Stored, Watched};
 use super::{Context, Error, News, Outcome, Synced};
 use crate::claim;
 use crate::model::condition::{Condition, ConditionStatus};
 use crate::observe::metrics::{KindLabel, ReconcileLabels};
 use crate::rule::User;
 use crate::view::Standing;
-use crate::view::cluster::{PAGE, status_of};
+use crate::view::cluster::status_of;
 
 /// How often all objects are judged again although nothing has changed: verdicts may depend on the clock. One timer for
 /// all of them: a timer each would cost as much memory as the object.
 pub(super) const USUAL: Duration = Duration::from_mins(10);
 /// How long a reconcile may take; what hangs is given up and tried again.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Changes of other objects come in flocks; one new judgement for all of them is enough.
-const SETTLE: Duration = Duration::from_millis(500);
 /// Objects of one kind at once.
 const CONCURRENCY: u16 = 8;
 
 /// Runs until the future is dropped, or until the kind cannot be watched any more.
 pub fn run<K: Synced>(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
-        let all: Api<Stored<K>> = Api::all(context.client.0.clone());
-        let changes = changes::<K>(&context);
-        let mut results = Controller::new(all, watcher::Config::default().page_size(PAGE))
-            .with_config(Config::default().concurrency(CONCURRENCY))
-            .reconcile_all_on(changes)
-            .run(reconcile::<K>, after_error::<K>, context)
-            .boxed();
+        let reconciled = Reconciled::new();
+        let (objects, due) = queue::of::<K>(&context, &reconciled);
+        // Each on a task of its own, so that all cores work.
+        let work = move |watched, context| {
+            let (task, reconciled) =
+                (Task(tokio::spawn(reconcile::<K>(watched, context))), reconciled.clone());
+            async move {
+                let done = task.await;
+                reconciled.count();
+                done
+            }
+            .boxed()
+        };
+        let config = Config::default().concurrency(CONCURRENCY);
+        let mut results = applier(work, after_error::<K>, context, objects, due, config).boxed();
         while let Some(result) = results.next().await {
             match result {
                 Err(controller::Error::QueueError(error)) if matches!(status_of(&error), Some(403 | 404)) => {
@@ -62,36 +69,40 @@ pub fn run<K: Synced>(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> 
     })
 }
 
-/// One signal for every flock of changes in what the kind's rules read.
-fn changes<K: Synced>(context: &Context) -> BoxStream<'static, ()> {
-    let feeds = context.view.feeds();
-    let streams = feeds.iter().filter(|feed| reads::<K>().contains(&feed.resource().plural)).map(|feed| {
-        let mut receiver = feed.changes();
-        receiver.mark_unchanged();
-        futures::stream::unfold(receiver, |mut receiver| async move {
-            receiver.changed().await.ok()?;
-            tokio::time::sleep(SETTLE).await;
-            receiver.mark_unchanged();
-            Some(((), receiver))
-        })
-        .boxed()
-    });
-    let every = K::resync(&context.settings);
-    let usual = futures::stream::unfold((), move |()| async move {
-        tokio::time::sleep(jittered(every)).await;
-        Some(((), ()))
-    });
-    futures::stream::select_all(streams.chain([usual.boxed()]).collect::<Vec<_>>()).boxed()
+/// A task that ends with whoever waits for it.
+struct Task<T>(JoinHandle<T>);
+
+impl<T> Future for Task<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<T> {
+        let Poll::Ready(done) = self.0.poll_unpin(context) else { return Poll::Pending };
+        match done.map_err(JoinError::try_into_panic) {
+            Ok(done) => Poll::Ready(done),
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            // The runtime is ending, and with it whoever waits.
+            Err(Err(_)) => Poll::Pending,
+        }
+    }
 }
 
-async fn reconcile<K: Synced>(stored: Arc<Stored<K>>, context: Arc<Context>) -> Result<Action, Error> {
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn reconcile<K: Synced>(watched: Arc<Watched<K>>, context: Arc<Context>) -> Result<Action, Error> {
+    let stored = watched.decode();
     let done = tokio::time::timeout(PATIENCE, reconcile_once(&stored, &context)).await;
     let done = done.unwrap_or(Err(Error::Slow));
     let outcome = done.as_ref().err().map_or("ok", Error::label);
     context.metrics.reconciles.get_or_create(&ReconcileLabels { kind: K::INFO.kind, outcome }).inc();
     let next = done?;
-    context.backoffs.succeeded(&key(&stored));
-    Ok(next.map_or_else(Action::await_change, |next| Action::requeue(jittered(next))))
+    context.backoffs.succeeded(&key(&watched));
+    // All are looked at again with every resync: only what cannot wait for the next one needs a timer of its own.
+    let sooner = next.filter(|next| *next < latest(K::resync(&context.settings)));
+    Ok(sooner.map_or_else(Action::await_change, Action::requeue))
 }
 
 async fn reconcile_once<K: Synced>(stored: &Stored<K>, context: &Context) -> Result<super::Next, Error> {
@@ -151,10 +162,6 @@ fn is_view_ready<K: Synced>(context: &Context) -> bool {
     read.all(|feed| feed.standing() != Standing::Waiting)
 }
 
-fn reads<K: Synced>() -> &'static [&'static str] {
-    K::INFO.reconciler.as_ref().map(|reconciler| reconciler.reads).unwrap_or_default()
-}
-
 /// Tells what changed: a refusal, its end, a conflict.
 async fn tell<K: Synced>(stored: &Stored<K>, wanted: &[Condition], context: &Context) -> Result<(), Error> {
     let about = reference(stored);
@@ -188,8 +195,8 @@ pub(crate) async fn tell_one<K: Synced>(
     context.events.tell_as_leader(&context.leadership, &reference(stored), kind, reason, note).await
 }
 
-fn after_error<K: Synced>(stored: Arc<Stored<K>>, error: &Error, context: Arc<Context>) -> Action {
-    let wait = context.backoffs.failed(key(&stored));
+fn after_error<K: Synced>(watched: Arc<Watched<K>>, error: &Error, context: Arc<Context>) -> Action {
+    let wait = context.backoffs.failed(key(&watched), Pace::Usual);
     if error.is_transient() {
         tracing::debug!(kind = K::INFO.kind, %error, ?wait, "not reconciled");
     } else if !matches!(error, Error::NotLeader) {
@@ -198,9 +205,8 @@ fn after_error<K: Synced>(stored: Arc<Stored<K>>, error: &Error, context: Arc<Co
     Action::requeue(wait)
 }
 
-fn key<K: Synced>(stored: &Stored<K>) -> Key {
-    let metadata = stored.metadata();
-    (K::INFO.kind, metadata.namespace.clone(), metadata.name.clone())
+fn key<K: Synced>(watched: &Watched<K>) -> Key {
+    (K::INFO.kind, watched.namespace().unwrap_or_default(), watched.name_any())
 }
 
 fn reference<K: Synced>(stored: &Stored<K>) -> ObjectReference {

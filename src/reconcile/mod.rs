@@ -13,6 +13,7 @@ pub mod events;
 pub mod guard;
 pub mod installed;
 pub mod leader;
+mod queue;
 pub mod release;
 pub mod status;
 pub mod stored;

@@ -157,12 +157,12 @@ mod tests {
     use crate::rule::{FieldPath, Findings};
 
     fn stored(conditions: Value) -> Stored<Account> {
-        serde_json::from_value(json!({
+        let object = json!({
             "metadata": {"name": "a", "uid": "u", "generation": 3},
             "spec": {"apiKeySecretRef": {"name": "s", "key": "k"}},
             "status": {"conditions": conditions}
-        }))
-        .unwrap()
+        });
+        object.into()
     }
 
     fn judgement(refused: bool) -> Judgement<'static, Account> {

@@ -124,15 +124,16 @@ impl Standing {
 #[derive(Debug)]
 struct State<R> {
     standing: Standing,
-    objects: BTreeMap<Key, Arc<R>>,
+    /// Index and objects share the keys.
+    objects: BTreeMap<Arc<Key>, Arc<R>>,
     index: HashMap<Term, Keys>,
 }
 
 /// The objects that have a term, in their order. Most terms belong to one object, and a set of one costs half a KiB.
 #[derive(Debug)]
 enum Keys {
-    One(Key),
-    Many(BTreeSet<Key>),
+    One(Arc<Key>),
+    Many(BTreeSet<Arc<Key>>),
 }
 
 impl Keys {
@@ -141,13 +142,13 @@ impl Keys {
             Self::One(key) => (Some(key), None),
             Self::Many(keys) => (None, Some(keys)),
         };
-        one.into_iter().chain(many.into_iter().flatten())
+        one.into_iter().chain(many.into_iter().flatten()).map(AsRef::as_ref)
     }
 
-    fn insert(&mut self, key: Key) {
+    fn insert(&mut self, key: Arc<Key>) {
         match self {
             Self::One(known) if *known == key => {}
-            Self::One(known) => *self = Self::Many([std::mem::take(known), key].into()),
+            Self::One(known) => *self = Self::Many([Arc::clone(known), key].into()),
             Self::Many(keys) => drop(keys.insert(key)),
         }
     }
@@ -155,7 +156,7 @@ impl Keys {
     /// Takes a key away; says whether none is left.
     fn remove(&mut self, key: &Key) -> bool {
         match self {
-            Self::One(known) => known == key,
+            Self::One(known) => **known == *key,
             Self::Many(keys) => {
                 keys.remove(key);
                 keys.is_empty()
@@ -302,10 +303,11 @@ impl<R> State<R> {
 impl<R: Record> State<R> {
     fn insert(&mut self, key: Key, record: R) {
         self.take(&key);
+        let key = Arc::new(key);
         for term in record.terms() {
             match self.index.entry(term) {
-                Entry::Occupied(mut keys) => keys.get_mut().insert(key.clone()),
-                Entry::Vacant(place) => drop(place.insert(Keys::One(key.clone()))),
+                Entry::Occupied(mut keys) => keys.get_mut().insert(Arc::clone(&key)),
+                Entry::Vacant(place) => drop(place.insert(Keys::One(Arc::clone(&key)))),
             }
         }
         self.objects.insert(key, Arc::new(record));
@@ -451,7 +453,7 @@ mod tests {
 
     #[test]
     fn keys_of_a_term_come_and_go() {
-        let key = |name: &str| (String::new(), name.to_owned());
+        let key = |name: &str| Arc::new((String::new(), name.to_owned()));
         let mut keys = Keys::One(key("b"));
         keys.insert(key("b"));
         assert!(matches!(keys, Keys::One(_)));

@@ -7,7 +7,7 @@ use std::future::Future;
 
 use crate::cli::Error;
 use crate::cli::alertmanagers::{Access, named};
-use crate::kinds::silence::sync::registry::keeps_annotations;
+use crate::kinds::alertmanager::version::keeps_annotations;
 use crate::kinds::silence::sync::target::Finder;
 use crate::settings::{Settings, SilenceSettings};
 use crate::upstream::alertmanager::{Alert, Alertmanager, Silence};

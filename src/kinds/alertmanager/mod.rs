@@ -12,6 +12,7 @@ use crate::rule::{Facts, Findings};
 pub mod codes;
 mod rules;
 pub mod spec;
+pub mod version;
 
 use spec::AlertmanagerSpec;
 

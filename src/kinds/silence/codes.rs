@@ -144,6 +144,9 @@ rules! {
     MUTES_NOTHING = "USHS123" Warning "no alert that fires now matches",
         "Perhaps a value is misspelled; perhaps nothing fires yet.",
         "compare the matchers with the labels of the alerts that you mean";
+    UNCERTAIN = "USHS125" Warning "nobody can tell whether an Alertmanager selects the silence",
+        "A selector of that Alertmanager cannot be used: silences that it has stay as they are, new ones do not arrive.",
+        "correct the selector of the Alertmanager";
     NOTIFIES_AGAIN = "USHS124" Warning "alerts that this silence mutes will notify again",
         "They fire now, and no other silence mutes them.",
         "nothing, if the work is done; else leave the silence until its end";

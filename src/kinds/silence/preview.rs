@@ -83,10 +83,7 @@ fn sent(silence: &Silence, matchers: &[Matcher], selecting: &Selecting, facts: &
 }
 
 /// Counts what a list matches; nothing when it cannot be told, or not in time.
-pub(super) fn count<'a>(
-    matchers: &[Matcher],
-    alerts: impl IntoIterator<Item = &'a Alert>,
-) -> Option<Muted> {
+pub(super) fn count<'a>(matchers: &[Matcher], alerts: impl IntoIterator<Item = &'a Alert>) -> Option<Muted> {
     let mut compared = Compared::all(matchers);
     // The cheap ones first: most alerts fall at them.
     compared.sort_by_key(|compared| compared.matcher.is_regex());

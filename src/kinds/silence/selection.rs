@@ -11,7 +11,8 @@ use super::comparison::Compared;
 use super::rules::Silence;
 use super::spec::{MatchType, Matcher};
 use super::tenancy::{
-    Selecting, Selection, brief, effective, equal, fingerprint, namespace_matcher, select, shown, written,
+    Selecting, Selection, brief, effective, equal, fingerprint, namespace_matcher, select, shown, unusable,
+    written,
 };
 use crate::kinds::alertmanager::spec::AlertmanagerSpec;
 use crate::names;
@@ -31,6 +32,13 @@ pub(super) fn check_selection(
             FieldPath::of(&["metadata", "labels"]),
             "no Alertmanager selects this silence",
         );
+    }
+    for alertmanager in &selection.uncertain {
+        let Some(error) = unusable(alertmanager, &facts.settings.silence) else { continue };
+        let metadata = &alertmanager.metadata;
+        let message =
+            format!("{}/{} may select this silence or not: {error}", metadata.namespace, metadata.name);
+        out.warn(&codes::UNCERTAIN, FieldPath::of(&["metadata", "labels"]), message);
     }
     if selection.selecting.is_empty() {
         return;

@@ -54,7 +54,7 @@ pub struct SilenceSpec {
     pub duration: Option<String>,
     /// Recurring windows instead of a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<Box<Schedule>>,
     /// Ends the silence in every Alertmanager and keeps the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]

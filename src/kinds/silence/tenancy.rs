@@ -118,6 +118,12 @@ pub fn namespace_selector(alertmanager: &Alertmanager, settings: &SilenceSetting
     lookup(field, alertmanager, names::SILENCE_NAMESPACE_SELECTOR, &settings.namespace_selector)
 }
 
+/// Why nobody can tell what an Alertmanager selects, if its selectors are the cause.
+pub fn unusable(alertmanager: &Alertmanager, settings: &SilenceSettings) -> Option<SelectorError> {
+    let silences = silence_selector(alertmanager, settings).1.err();
+    silences.or_else(|| namespace_selector(alertmanager, settings).1.err())
+}
+
 /// Might this Alertmanager select anything? One that has not opted in is left alone.
 pub fn opts_in(alertmanager: &Alertmanager, settings: &SilenceSettings) -> bool {
     silence_selector(alertmanager, settings).0 != Source::None
@@ -154,7 +160,9 @@ fn lookup(
     setting: &Option<LabelSelector>,
 ) -> Sourced {
     if let Some(selector) = field {
-        return (Source::Spec, Ok(Some(selector.clone())));
+        let problem = selector.problems().into_iter().next();
+        let usable = problem.map_or(Ok(()), |problem| Err(SelectorError::Unusable(problem.message)));
+        return (Source::Spec, usable.map(|()| Some(selector.clone())));
     }
     match (alertmanager.metadata.annotation(annotation), setting) {
         (Some(text), _) => (Source::Annotation, LabelSelector::parse(text).map(Some)),

@@ -16,7 +16,7 @@ pub(in super::super) fn check_schedule(
     out: &mut Findings,
 ) {
     let Some(schedule) = &silence.spec.schedule else { return };
-    let before = old.and_then(|old| old.spec.schedule.as_ref());
+    let before = old.and_then(|old| old.spec.schedule.as_deref());
     let judgement = judge(schedule, facts.now);
     for problem in &judgement.problems {
         match problem {

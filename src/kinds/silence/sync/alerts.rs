@@ -40,44 +40,51 @@ pub async fn watch(view: Arc<View>, settings: Arc<Settings>, client: Kube) {
         view.alerts.retain(exists);
         clients.retain(|key, _| exists(key));
         let finder = Finder { settings: &settings, view: &view, client: Some(&client) };
-        for alertmanager in &all {
+        // All at once: one that hangs must not make what the others said too old.
+        let read = futures::future::join_all(all.iter().map(|alertmanager| {
             let metadata = &alertmanager.metadata;
             let key = (metadata.namespace.clone(), metadata.name.clone());
-            let snapshot = read(alertmanager, &key, &finder, &mut clients).await;
-            view.alerts.set(key, snapshot);
+            let known = clients.get(&key).cloned();
+            let finder = &finder;
+            async move { (key, read(alertmanager, known, finder).await) }
+        }))
+        .await;
+        for (key, read) in read {
+            let (snapshot, client) = read.unzip();
+            match client {
+                Some(client) => drop(clients.insert(key.clone(), client)),
+                None => drop(clients.remove(&key)),
+            }
+            view.alerts.set(key, snapshot.flatten());
         }
         tokio::time::sleep(EVERY).await;
     }
 }
 
+/// What an instance says, and the client that it was asked with; nothing when none answers.
 async fn read(
     alertmanager: &Alertmanager,
-    key: &Key,
+    known: Option<(Endpoint, Api)>,
     finder: &Finder<'_>,
-    clients: &mut HashMap<Key, (Endpoint, Api)>,
-) -> Option<Snapshot> {
+) -> Option<(Option<Snapshot>, (Endpoint, Api))> {
     let target = finder.find(alertmanager).await.ok()?;
     let settings = &finder.settings.alertmanager;
     let timeouts = Timeouts { connect: settings.connect_timeout, request: settings.timeout };
     for place in target.places.into_iter().filter(|place| place.ready) {
-        let known = clients.get(key).filter(|(endpoint, _)| *endpoint == place.endpoint);
-        let api = match known {
-            Some((_, api)) => api.clone(),
-            None => match Client::new(place.endpoint.clone(), timeouts) {
+        let api = match &known {
+            Some((endpoint, api)) if *endpoint == place.endpoint => api.clone(),
+            _ => match Client::new(place.endpoint.clone(), timeouts) {
                 Ok(client) => Api::new(client),
                 Err(_) => continue,
             },
         };
         match api.alerts(MOST).await {
             Ok(read) => {
-                clients.insert(key.clone(), (place.endpoint, api));
-                if read.total > MOST {
-                    return None;
-                }
                 let alerts = read.first.into_iter();
                 let alerts =
                     alerts.map(|alert| Alert { labels: alert.labels, silenced_by: alert.silenced_by });
-                return Some(Snapshot { at: Timestamp::now(), alerts: alerts.collect() });
+                let snapshot = Snapshot { at: Timestamp::now(), alerts: alerts.collect() };
+                return Some(((read.total <= MOST).then_some(snapshot), (place.endpoint, api)));
             }
             Err(error) => tracing::debug!(%error, "alerts were not read"),
         }

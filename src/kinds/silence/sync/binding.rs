@@ -12,6 +12,7 @@ use crate::kinds::silence::Silence;
 use crate::kinds::silence::spec::{Binding, Phase, SilenceState, Window as Shown};
 use crate::kinds::silence::window::{Window, Windows};
 use crate::model::condition::{Condition, ConditionStatus};
+use crate::reconcile::backoff::Pace;
 use crate::reconcile::status::{READY, condition, whole_seconds};
 use crate::reconcile::stored::Stored;
 use crate::reconcile::{Context, News, Outcome as Reconciled, Told};
@@ -20,11 +21,11 @@ use crate::view::records::Alertmanager;
 
 /// A silence that was written a moment ago is looked for on the other instances this much later.
 const SETTLES: Duration = Duration::from_secs(1);
-/// Credentials that are not accepted are tried again.
-const AGAIN: Duration = Duration::from_mins(1);
 /// What only the owner of the Alertmanager can change is looked at again; a change of the Alertmanager asks anyway.
 const RARELY: Duration = Duration::from_mins(10);
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
+/// An end that is nearer is worth a word.
+const SOON_OVER: SignedDuration = SignedDuration::from_hours(1);
 
 /// What came of one object.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub(super) struct Report<'a> {
     pub(super) done: Vec<(Arc<Alertmanager>, Option<String>, Came)>,
     /// Bindings that nobody can tell about now.
     pub(super) kept: Vec<Binding>,
+    /// Alertmanagers whose selectors nobody can use.
+    pub(super) unclear: Vec<String>,
     pub(super) context: &'a Context,
     pub(super) now: Timestamp,
 }
@@ -54,9 +57,20 @@ impl Binding {
 
 /// Tells what came of an object.
 pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
-    let Report { stored, is_refused, is_suspended, windows, done, kept, context, now } = report;
-    let (mut bindings, mut news, mut looks, mut hold) = (kept, Vec::new(), Vec::new(), false);
+    let Report { stored, is_refused, is_suspended, windows, mut done, kept, unclear, context, now } = report;
+    // Of equally bad ones the first is told.
+    done.sort_by_key(|(alertmanager, ..)| {
+        (alertmanager.metadata.namespace.clone(), alertmanager.metadata.name.clone())
+    });
+    let (mut news, mut looks, mut hold) = (Vec::new(), Vec::new(), false);
     let mut worst: Option<(Reason, String)> = None;
+    for ready in kept.iter().filter_map(Binding::ready) {
+        let reason = Reason::of(&ready.reason);
+        if worst.as_ref().is_none_or(|(known, _)| reason > *known) {
+            worst = Some((reason, ready.message.clone()));
+        }
+    }
+    let mut bindings = kept;
     for (alertmanager, refusal, came) in done {
         let metadata = &alertmanager.metadata;
         let key = (metadata.namespace.clone(), metadata.name.clone());
@@ -80,16 +94,14 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
         bindings.push(binding);
     }
     bindings.sort_by_key(Binding::key);
-    for kept in &bindings {
-        if let (None, Some(ready)) = (&worst, kept.ready()) {
-            worst = Some((Reason::of(&ready.reason), ready.message.clone()));
-        }
-    }
     let (window, after) = windows.shown();
     let is_over = !is_refused && windows.is_over(now);
-    let ready = summary(is_refused, is_suspended, is_over, worst);
+    let ready = summary(is_refused, is_suspended, is_over, worst, &unclear);
     let phase = phase(is_refused, is_suspended, is_over, bindings.is_empty(), &ready, &windows, now);
     looks.push(boundary(&windows, now));
+    if phase == Phase::Active {
+        news.extend(expires_soon(stored, &bindings, window, context, now));
+    }
     let shown = |window: Window| Shown {
         starts_at: whole_seconds(window.start),
         expires_at: whole_seconds(window.end),
@@ -132,7 +144,30 @@ fn arrived(stored: &Stored<Silence>, context: &Context, now: Timestamp) {
 
 const NO_ALERTMANAGER: &str = "NoMatchingAlertmanager";
 
-fn summary(is_refused: bool, is_suspended: bool, is_over: bool, worst: Option<(Reason, String)>) -> Told {
+/// Once in the last hour of a longer window, while the silence mutes alerts that fire.
+fn expires_soon(
+    stored: &Stored<Silence>,
+    bindings: &[Binding],
+    window: Option<Window>,
+    context: &Context,
+    now: Timestamp,
+) -> Option<News> {
+    let Window { start, end } = window?;
+    let is_near = end.duration_since(now) <= SOON_OVER && end.duration_since(start) > SOON_OVER;
+    let muted: i32 = bindings.iter().filter_map(|binding| binding.silenced_alerts).sum();
+    let is_news = is_near && muted > 0 && context.silences.may_tell_end(&stored.metadata().uid, end);
+    let end = whole_seconds(end);
+    let note = format!("ends at {end} and still mutes {muted} firing alerts");
+    is_news.then_some(News { warns: true, reason: "ExpiringSoon", note })
+}
+
+fn summary(
+    is_refused: bool,
+    is_suspended: bool,
+    is_over: bool,
+    worst: Option<(Reason, String)>,
+    unclear: &[String],
+) -> Told {
     let told = |holds, reason, message: &str| Told { holds, reason, message: message.to_owned() };
     match worst {
         _ if is_refused => {
@@ -141,6 +176,13 @@ fn summary(is_refused: bool, is_suspended: bool, is_over: bool, worst: Option<(R
         Some((reason, message)) => Told { holds: reason.is_ready(), reason: reason.as_str(), message },
         None if is_suspended => told(true, Reason::Suspended.as_str(), "suspended; nothing is muted"),
         None if is_over => told(true, Reason::SilenceExpired.as_str(), "the silence is over"),
+        None if !unclear.is_empty() => {
+            let message = format!(
+                "no Alertmanager selects this silence; of {} nobody can tell, for a selector cannot be used",
+                unclear.join(", ")
+            );
+            told(false, NO_ALERTMANAGER, &message)
+        }
         None => told(false, NO_ALERTMANAGER, "no Alertmanager selects this silence"),
     }
 }
@@ -293,15 +335,15 @@ fn next_look(came: &Came, key: &Key, stored: &Stored<Silence>, context: &Context
         ("Silence", format!("{}/{}", metadata.namespace, metadata.name), format!("{}/{}", key.0, key.1));
     let waiting = match came.outcome.reason {
         Reason::AlertmanagerUnavailable | Reason::UnexpectedResponse => {
-            Some(context.backoffs.failed(backoff))
+            Some(context.backoffs.failed(backoff, Pace::Usual))
         }
         Reason::AuthenticationFailed
         | Reason::PermissionDenied
         | Reason::CredentialsUnavailable
         | Reason::ClientCertificateRequired
-        | Reason::TlsError => Some(AGAIN),
+        | Reason::TlsError => Some(context.backoffs.failed(backoff, Pace::Slow)),
         Reason::NotReachableListenLocal | Reason::UrlNotAllowed => Some(RARELY),
-        _ if came.is_blocked => Some(context.backoffs.failed(backoff)),
+        _ if came.is_blocked => Some(context.backoffs.failed(backoff, Pace::Usual)),
         _ => {
             context.backoffs.succeeded(&backoff);
             None
@@ -318,7 +360,8 @@ fn boundary(windows: &Windows, now: Timestamp) -> Option<Duration> {
         window.filter(|_| is_recurring).and_then(|window| window.start.checked_sub(AHEAD).ok())
     };
     let end = window.and_then(|window| window.end.checked_add(SECOND).ok());
-    let instants = [ahead(window), ahead(after), window.map(|window| window.start), end];
+    let near = window.and_then(|window| window.end.checked_sub(SOON_OVER).ok());
+    let instants = [ahead(window), ahead(after), window.map(|window| window.start), near, end];
     let until =
         |at: Timestamp| Duration::try_from(at.duration_since(now)).ok().filter(|wait| !wait.is_zero());
     instants.into_iter().flatten().filter_map(until).min()

@@ -8,6 +8,7 @@
 pub mod alerts;
 pub mod binding;
 pub mod content;
+mod member;
 pub mod outcome;
 pub mod ownership;
 pub mod pass;
@@ -35,12 +36,13 @@ use tokio::sync::OnceCell;
 
 use super::selection::refusal_for;
 use super::spec::{Binding, SilenceSpec, SilenceState};
-use super::tenancy::{Selecting, effective, select, written};
+use super::tenancy::{Selecting, Selection, effective, select, unusable, written};
 use super::window::{Windows, windows};
 use super::{KIND, Silence};
 use crate::kinds::KindInfo;
 use crate::model::object::Object;
 use crate::names;
+use crate::reconcile::backoff::Pace;
 use crate::reconcile::guard::facts;
 use crate::reconcile::release::drop_finalizer;
 use crate::reconcile::stored::Stored;
@@ -119,7 +121,7 @@ impl Synced for Silence {
         let left: Vec<&Came> = came.iter().filter(|came| came.outcome.reason != Reason::Removed).collect();
         if !left.is_empty() && !is_given_up(stored, context) {
             let key = ("Silence", metadata.namespace.clone(), metadata.name.clone());
-            let wait = context.backoffs.failed(key);
+            let wait = context.backoffs.failed(key, Pace::Usual);
             return Ok(Some(patience(stored, context).map_or(wait, |left| wait.min(left))));
         }
         if !left.is_empty() {
@@ -218,6 +220,7 @@ async fn keep(
         windows,
         done: done.collect(),
         kept,
+        unclear: unclear(&selection, context),
         context,
         now,
     });
@@ -227,6 +230,13 @@ async fn keep(
         sender.delete(ttl).await?;
     }
     Ok(report)
+}
+
+/// The Alertmanagers of which nobody can tell for their selectors' sake.
+fn unclear(selection: &Selection, context: &Context) -> Vec<String> {
+    let is_unusable = |other: &&Arc<Alertmanager>| unusable(other, &context.settings.silence).is_some();
+    let named = selection.uncertain.iter().filter(is_unusable);
+    named.map(|other| format!("{}/{}", other.metadata.namespace, other.metadata.name)).collect()
 }
 
 fn is(alertmanager: &Alertmanager, key: &Key) -> bool {
@@ -341,7 +351,17 @@ fn job<'a>(
     });
     let alertmanager = Arc::clone(alertmanager);
     let generation = stored.generation();
-    Job { context, identity, alertmanager, desired, record, generation, finalizer, announce }
+    Job {
+        context,
+        identity,
+        alertmanager,
+        desired,
+        record,
+        generation,
+        finalizer,
+        announce,
+        lost: Vec::new(),
+    }
 }
 
 /// When an ended object is to be deleted: the setting, unless somebody else manages it.

@@ -12,10 +12,10 @@ use tokio::sync::OnceCell;
 
 use super::outcome::{Outcome, Reason};
 use super::plan::{Blocked, Desired, Step, WhyExpire, WhyPost, next};
-use super::registry::{Known, LIST_TTL, Rejection, Write};
-use super::snapshot::Reach;
+use super::registry::{Known, Rejection, Write, list_ttl};
+use super::snapshot::{Failure, Reach};
 use super::target::Finder;
-use super::{Adoption, Identity, Record, adoption, sweeper};
+use super::{Adoption, Identity, Record, adoption, failure_of, sweeper};
 use crate::observe::metrics::ReasonLabel;
 use crate::observe::silence_metrics::WriteLabels;
 use crate::reconcile::{Context, Error, News};
@@ -45,6 +45,8 @@ pub(super) struct Job<'a> {
     pub(super) finalizer: &'a OnceCell<()>,
     /// Writes the status before a silence is sent to an Alertmanager that keeps no annotations.
     pub(super) announce: &'a (dyn Announce + Sync),
+    /// Instances that did not answer a write.
+    pub(super) lost: Vec<(usize, Failure)>,
 }
 
 /// What must be on the object before something is sent.
@@ -78,9 +80,10 @@ impl Job<'_> {
         let metadata = &self.alertmanager.metadata;
         let known = self.context.silences.get(&metadata.namespace, &metadata.name);
         let uid = self.identity.uid.clone();
+        let usual = list_ttl(&self.context.settings.alertmanager);
         let is_awaited = self.recall(&known)
             && self.record.written_at.is_some_and(|at| Timestamp::now().duration_since(at) > UNHEARD);
-        self.list(&known, if is_awaited { AWAITED } else { LIST_TTL }).await;
+        self.list(&known, if is_awaited { AWAITED } else { usual }).await;
         if self.seeks(&known) {
             self.list(&known, Duration::ZERO).await;
         }
@@ -125,6 +128,10 @@ impl Job<'_> {
                 Step::Wait { why: Blocked::NotListed, .. } if relisted < 3 => {
                     relisted += 1;
                     self.list(&known, Duration::ZERO).await;
+                    // The new list tells what arrived. Whoever did not answer is not asked to write again.
+                    for (instance, why) in &self.lost {
+                        known.state().fold(Write::Refused(*instance, *why));
+                    }
                 }
                 Step::Wait { why, outcome } => {
                     let trouble = known.state().trouble.clone();
@@ -149,7 +156,7 @@ impl Job<'_> {
                         self.announce.record(&self.alertmanager, &self.record).await?;
                     }
                     let Some((api, place)) = known.state().api(instance) else {
-                        known.state().fold(Write::Refused(instance));
+                        known.state().fold(Write::Refused(instance, Failure::Unavailable));
                         continue;
                     };
                     let context = self.context;
@@ -190,7 +197,7 @@ impl Job<'_> {
                 }
                 Step::Expire { instance, id, why } => {
                     let Some((api, place)) = known.state().api(instance) else {
-                        known.state().fold(Write::Refused(instance));
+                        known.state().fold(Write::Refused(instance, Failure::Unavailable));
                         continue;
                     };
                     let context = self.context;
@@ -262,16 +269,20 @@ impl Job<'_> {
         }
     }
 
-    fn failed(&self, known: &Known, instance: usize, error: &Upstream) {
+    fn failed(&mut self, known: &Known, instance: usize, error: &Upstream) {
         tracing::debug!(silence = self.identity.created_by(), %error, "not written");
         let reason = ReasonLabel { reason: error.label() };
         self.context.metrics.silence.errors.get_or_create(&reason).inc();
         let mut state = known.state();
         state.trouble = Some(error.to_string());
+        let why = failure_of(error.cause());
         state.fold(match error.cause() {
             Cause::NotFound => Write::Unknown(instance),
-            _ if error.may_have_arrived() => Write::Lost(instance),
-            _ => Write::Refused(instance),
+            _ if error.may_have_arrived() => {
+                self.lost.push((instance, why));
+                Write::Lost(instance, why)
+            }
+            _ => Write::Refused(instance, why),
         });
     }
 

@@ -260,7 +260,7 @@ impl<'a> Pass<'a> {
 
     /// May something be sent there?
     pub(super) fn takes_writes(&self, instance: usize) -> bool {
-        self.snapshot.instances().get(instance).is_some_and(|one| one.is_reachable() && !one.refused)
+        self.snapshot.instances().get(instance).is_some_and(|one| one.is_reachable() && one.refused.is_none())
     }
 
     /// What forbids any conclusion at all.
@@ -275,9 +275,10 @@ impl<'a> Pass<'a> {
         Some(self.failure().map_or(Blocked::NotReady, Blocked::ListFailed))
     }
 
-    /// The worst that an instance answered.
+    /// The worst that an instance answered, to a list or to a write.
     fn failure(&self) -> Option<Failure> {
-        self.snapshot.instances().iter().filter_map(Instance::failure).max()
+        let instances = self.snapshot.instances().iter();
+        instances.flat_map(|one| one.failure().into_iter().chain(one.refused)).max()
     }
 
     /// The reason of a binding about which nothing better can be said.

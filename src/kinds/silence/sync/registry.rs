@@ -2,7 +2,7 @@
 //!
 //! One list per instance is shared by all Silences. It is taken anew when it is older than the reader wants; what usher
 //! itself wrote since is folded in, also into a list that was under way meanwhile, so that nobody acts on a list older than
-//! its own last write. An instance that failed three times in a row is only asked for its status from then on, and rarely.
+//! its own last write.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,35 +10,33 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::Record;
+use super::member::{Member, PROBE, ask, put_together};
 use super::outcome::Reason;
 use super::plan::Bounds;
-use super::snapshot::{Failure, Instance, Reach, Snapshot};
+use super::snapshot::{Failure, Reach, Snapshot};
 use super::tally::Tally;
-use super::target::{Caution, Finder, Place, Target, Unreachable};
-use super::{Record, failure_of};
+use super::target::{Caution, Finder, Target, Unreachable};
 use crate::observe::metrics::Metrics;
-use crate::upstream::alertmanager::{Alertmanager as Api, ClusterStatus, Draft, Matcher, Silence, Status};
+use crate::settings::AlertmanagerSettings;
+use crate::upstream::alertmanager::{Alertmanager as Api, Draft, Matcher};
 use crate::upstream::http::Timeouts;
-use crate::upstream::{Cause, Client, Error};
 use crate::view::Key;
 use crate::view::records::Alertmanager;
 
 /// A list is good for so long, unless somebody waits for something to appear in it.
-pub const LIST_TTL: Duration = Duration::from_secs(10);
+const LIST_TTL: Duration = Duration::from_secs(10);
 /// The number of muted alerts is no reason to write more often.
 const ALERTS_EVERY: Duration = Duration::from_mins(5);
 /// A list of thousands takes its time: no more than this part of it is spent on listing while somebody waits.
 const LISTING_SHARE: u32 = 8;
-/// So many failures in a row open the circuit.
-const FAILURES: u32 = 3;
-/// How often an instance with an open circuit is asked for its status.
-const PROBE: Duration = Duration::from_secs(15);
-/// What an instance says about itself changes rarely; while it settles it is asked more often.
-const STATUS_TTL: Duration = Duration::from_mins(2);
-const SETTLING_TTL: Duration = Duration::from_secs(5);
-
 /// Two watches of the same objects are not further apart than this.
 const HEARD_WITHIN: SignedDuration = SignedDuration::from_secs(15);
+
+/// How long a list is good: no longer than until everything is compared again.
+pub fn list_ttl(settings: &AlertmanagerSettings) -> Duration {
+    LIST_TTL.min(settings.resync)
+}
 
 /// All Alertmanagers.
 #[derive(Debug, Default)]
@@ -50,6 +48,8 @@ pub struct Registry {
     suspended: Mutex<BTreeMap<Key, (usize, usize)>>,
     /// When the number of muted alerts was last told, by uid.
     alerts_told: Mutex<HashMap<String, Instant>>,
+    /// The ends that were told beforehand, by uid.
+    ends_told: Mutex<HashMap<String, Timestamp>>,
 }
 
 impl Registry {
@@ -77,6 +77,13 @@ impl Registry {
     pub fn forget(&self, uid: &str, metrics: &Metrics) {
         self.tally.forget(uid, metrics);
         self.alerts_told.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
+        self.ends_told.lock().unwrap_or_else(PoisonError::into_inner).remove(uid);
+    }
+
+    /// Was this end of an object not told yet?
+    pub fn may_tell_end(&self, uid: &str, end: Timestamp) -> bool {
+        let mut told = self.ends_told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.insert(uid.to_owned(), end) != Some(end)
     }
 
     /// May the status of an object change for the number of muted alerts alone?
@@ -177,18 +184,6 @@ impl Rejection {
     }
 }
 
-/// One instance.
-#[derive(Debug, Clone)]
-struct Member {
-    place: Place,
-    api: Result<Api, Error>,
-    status: Option<(Instant, Status)>,
-    /// Failures in a row.
-    failures: u32,
-    /// When it was last tried.
-    tried: Option<Instant>,
-}
-
 /// A write of usher's own.
 #[derive(Debug, Clone)]
 pub enum Write {
@@ -198,10 +193,10 @@ pub enum Write {
     Expired(usize, String, Timestamp),
     /// A silence that was not there.
     Gone(usize, String),
-    /// A write that certainly did not arrive.
-    Refused(usize),
-    /// A write that may have arrived.
-    Lost(usize),
+    /// A write that certainly did not arrive, and why.
+    Refused(usize, Failure),
+    /// A write that may have arrived, and why that is not known.
+    Lost(usize, Failure),
     /// The instance has lost what it held.
     Unknown(usize),
 }
@@ -255,8 +250,8 @@ fn apply(snapshot: &mut Snapshot, write: &Write) {
         Write::Posted(instance, id, draft, at) => snapshot.fold_post(*instance, id, draft, *at),
         Write::Expired(instance, id, at) => snapshot.fold_expire(*instance, id, *at),
         Write::Gone(instance, id) => snapshot.fold_gone(*instance, id),
-        Write::Refused(instance) => snapshot.fold_refused(*instance),
-        Write::Lost(instance) => snapshot.fold_lost(*instance),
+        Write::Refused(instance, why) => snapshot.fold_refused(*instance, *why),
+        Write::Lost(instance, why) => snapshot.fold_lost(*instance, *why),
         Write::Unknown(instance) => snapshot.fold_unknown(*instance),
     }
 }
@@ -278,7 +273,7 @@ impl Sending<'_> {
 impl Drop for Sending<'_> {
     fn drop(&mut self) {
         if let Some(instance) = self.instance {
-            self.known.state().fold(Write::Lost(instance));
+            self.known.state().fold(Write::Lost(instance, Failure::Unavailable));
         }
     }
 }
@@ -319,6 +314,8 @@ impl Known {
     /// Lists the instances, unless somebody did so a short while ago. Who wants a list that is newer than usual, but not
     /// one of now, does not wait for another who lists.
     pub async fn refresh(&self, alertmanager: &Alertmanager, finder: &Finder<'_>, oldest: Duration) {
+        let settings = &finder.settings.alertmanager;
+        let usual = list_ttl(settings);
         let fresh = |state: &State| {
             let least = state.took.saturating_mul(LISTING_SHARE).min(LIST_TTL);
             state.age() <= if oldest.is_zero() { oldest } else { oldest.max(least) }
@@ -328,7 +325,7 @@ impl Known {
         }
         let _listing = match self.listing.try_lock() {
             Ok(listing) => listing,
-            Err(_) if !oldest.is_zero() && oldest < LIST_TTL && self.state().age() <= LIST_TTL => return,
+            Err(_) if !oldest.is_zero() && oldest < usual && self.state().age() <= usual => return,
             Err(_) => self.listing.lock().await,
         };
         if fresh(&self.state()) {
@@ -336,7 +333,6 @@ impl Known {
         }
         let began = Instant::now();
         let target = finder.find(alertmanager).await;
-        let settings = &finder.settings.alertmanager;
         let timeouts = Timeouts { connect: settings.connect_timeout, request: settings.timeout };
         let before = self.state().members.clone();
         let target = match target {
@@ -352,10 +348,9 @@ impl Known {
         let members = target.places.iter().map(|place| {
             let known = before.iter().find(|member| member.place.endpoint == place.endpoint);
             if let Some(member) = known {
-                return Member { place: place.clone(), ..member.clone() };
+                return member.clone().at(place.clone());
             }
-            let api = Client::new(place.endpoint.clone(), timeouts).map(Api::new);
-            Member { place: place.clone(), api, status: None, failures: 0, tried: None }
+            Member::new(place.clone(), timeouts)
         });
         let members: Vec<Member> = members.collect();
         // Those that it should have and that are not there count, too.
@@ -388,129 +383,10 @@ impl State {
         self.retention = target.retention;
         self.writes.retain(|(at, write)| {
             // Whether an instance takes writes the list tells better; what may have arrived meanwhile it does not.
-            *at >= began && !matches!(write, Write::Refused(_))
+            *at >= began && !matches!(write, Write::Refused(..))
         });
         for (_, write) in &self.writes {
             apply(&mut self.snapshot, write);
         }
-    }
-}
-
-/// What an instance answered.
-enum Answer {
-    Listed(Vec<Silence>),
-    Unlistable(Error),
-    Failed(Error),
-    /// Its circuit is open and it is not time to try again.
-    Left,
-}
-
-async fn ask(mut member: Member) -> (Member, Answer) {
-    let api = match &member.api {
-        Ok(api) => api.clone(),
-        Err(error) => {
-            let error = error.clone();
-            return (member, Answer::Failed(error));
-        }
-    };
-    let is_open = member.failures >= FAILURES;
-    if is_open && member.tried.is_some_and(|tried| tried.elapsed() < PROBE) {
-        return (member, Answer::Left);
-    }
-    member.tried = Some(Instant::now());
-    let ttl = match &member.status {
-        Some((_, status)) if status.cluster_status == ClusterStatus::Settling => SETTLING_TTL,
-        _ => STATUS_TTL,
-    };
-    if is_open || member.status.as_ref().is_none_or(|(at, _)| at.elapsed() > ttl) {
-        match api.status().await {
-            Ok(status) => member.status = Some((Instant::now(), status)),
-            Err(error) => return failed(member, error),
-        }
-    }
-    match api.list().await {
-        Ok(silences) => {
-            member.failures = 0;
-            (member, Answer::Listed(silences))
-        }
-        Err(error) if matches!(error.cause(), Cause::Unlistable(_)) => {
-            member.failures = 0;
-            (member, Answer::Unlistable(error))
-        }
-        Err(error) => failed(member, error),
-    }
-}
-
-fn failed(mut member: Member, error: Error) -> (Member, Answer) {
-    member.failures += 1;
-    // It may come back as another version, or with nothing.
-    member.status = None;
-    (member, Answer::Failed(error))
-}
-
-fn put_together(asked: Vec<(Member, Answer)>, missing: usize) -> (Snapshot, Vec<Member>, Option<String>) {
-    let now = Timestamp::now();
-    let known = asked.iter().map(|(member, _)| instance(member, now));
-    let absent = (0..missing).map(|_| Instance::new(false));
-    let mut snapshot = Snapshot::new(known.chain(absent).collect());
-    let (mut members, mut trouble) = (Vec::with_capacity(asked.len()), None);
-    for (position, (member, answer)) in asked.into_iter().enumerate() {
-        match answer {
-            Answer::Listed(silences) => snapshot.listed(position, silences),
-            Answer::Unlistable(error) => {
-                trouble = Some(error.to_string());
-                snapshot.read(position, Vec::new(), Failure::Unavailable);
-            }
-            Answer::Failed(error) => {
-                trouble.get_or_insert_with(|| error.to_string());
-                snapshot.failed(position, failure_of(error.cause()));
-            }
-            Answer::Left => {
-                trouble.get_or_insert_with(|| format!("{} did not answer lately", member.place.name));
-                snapshot.failed(position, Failure::Unavailable);
-            }
-        }
-        members.push(member);
-    }
-    for position in members.len()..members.len() + missing {
-        snapshot.failed(position, Failure::Unavailable);
-    }
-    (snapshot, members, trouble)
-}
-
-fn instance(member: &Member, now: Timestamp) -> Instance {
-    let status = member.status.as_ref().map(|(_, status)| status);
-    let started = member.place.since.or_else(|| status.and_then(|status| status.started));
-    Instance {
-        settling: status.is_some_and(|status| status.cluster_status == ClusterStatus::Settling),
-        age: started.and_then(|started| Duration::try_from(now.duration_since(started)).ok()),
-        keeps_annotations: status.and_then(|status| status.version.as_deref()).and_then(keeps_annotations),
-        ..Instance::new(member.place.ready)
-    }
-}
-
-/// Silences have annotations since 0.32.
-pub(crate) fn keeps_annotations(version: &str) -> Option<bool> {
-    let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
-        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse::<u32>().ok()
-    });
-    match (numbers.next().flatten(), numbers.next().flatten()) {
-        (Some(major), Some(minor)) => Some((major, minor) >= (0, 32)),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_tell_whether_annotations_are_kept() {
-        assert_eq!(keeps_annotations("0.34.2"), Some(true));
-        assert_eq!(keeps_annotations("v0.32.0-rc.1"), Some(true));
-        assert_eq!(keeps_annotations("0.31.1"), Some(false));
-        assert_eq!(keeps_annotations("1.0.0"), Some(true));
-        assert_eq!(keeps_annotations("master"), None);
     }
 }

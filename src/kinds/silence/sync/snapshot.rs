@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::names;
 use crate::upstream::alertmanager::{Draft, Silence, State};
 
-/// Why an instance could not be listed, the worst last.
+/// Why an instance could not be listed, or did not take a write, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failure {
     /// No connection, no answer in time, 5xx, 503, 429.
@@ -63,8 +63,15 @@ pub struct Instance {
     pub age: Option<Duration>,
     /// Does it keep annotations (0.32 and later)? Unknown until its version is known or some come back.
     pub keeps_annotations: Option<bool>,
-    /// It did not take a write; nothing is sent to it again on the strength of this snapshot.
-    pub refused: bool,
+    /// Why it did not take a write; nothing is sent to it again on the strength of this snapshot.
+    pub refused: Option<Failure>,
+}
+
+impl Failure {
+    /// Is it about who asks? Then another instance would say the same.
+    pub fn is_about_the_asker(self) -> bool {
+        matches!(self, Self::AuthenticationFailed | Self::PermissionDenied)
+    }
 }
 
 impl Instance {
@@ -76,7 +83,7 @@ impl Instance {
             settling: false,
             age: None,
             keeps_annotations: None,
-            refused: false,
+            refused: None,
         }
     }
 
@@ -202,7 +209,7 @@ impl Snapshot {
             known.reach = Reach::NotAsked;
         }
         // Should it list the id again and still not know it, asking would never end.
-        self.fold_refused(instance);
+        self.fold_refused(instance, Failure::UnexpectedResponse);
     }
 
     /// An instance had nothing to expire under an id (404).
@@ -213,17 +220,17 @@ impl Snapshot {
     }
 
     /// A write certainly did not reach an instance (no connection): what it holds is still known.
-    pub fn fold_refused(&mut self, instance: usize) {
+    pub fn fold_refused(&mut self, instance: usize, why: Failure) {
         if let Some(instance) = self.instances.get_mut(instance) {
-            instance.refused = true;
+            instance.refused = Some(why);
         }
     }
 
     /// Whether an instance took a write is not known (no answer, 5xx): it must be listed again before anything else.
-    pub fn fold_lost(&mut self, instance: usize) {
+    pub fn fold_lost(&mut self, instance: usize, why: Failure) {
         self.forget(instance);
         if let Some(instance) = self.instances.get_mut(instance) {
-            instance.refused = true;
+            instance.refused = Some(why);
             instance.reach = Reach::NotAsked;
         }
     }

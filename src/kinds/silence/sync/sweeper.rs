@@ -1,5 +1,6 @@
 //! Runs the reconciler of Silences and, beside it, the sweep for silences that usher left behind (specification 4.7).
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,14 +10,14 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::runtime::events::EventType;
 
-use super::registry::{Known, LIST_TTL, Write};
+use super::registry::{Known, Write, list_ttl};
 use super::target::Finder;
-use super::{Liveness, cluster_id, is, orphans};
+use super::{Liveness, Sweep, cluster_id, is, orphans};
 use crate::kinds::silence::Silence;
-use crate::kinds::silence::tenancy::{Source, opts_in, select, silence_selector};
+use crate::kinds::silence::tenancy::{Source, opts_in, select, silence_selector, unusable};
 use crate::names;
 use crate::observe::silence_metrics::{OrphanLabel, SourceLabel};
-use crate::reconcile::backoff::jittered;
+use crate::reconcile::backoff::around;
 use crate::reconcile::guard::facts;
 use crate::reconcile::{Context, driver};
 use crate::rule::User;
@@ -30,6 +31,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// Runs until the future is dropped, or until Silences cannot be watched any more.
 pub fn run(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
+        let _gauges = Gauges(Arc::clone(&context));
         let (sweeping, counting) = (sweep_for_ever(Arc::clone(&context)), sources(Arc::clone(&context)));
         tokio::select! {
             () = driver::run::<Silence>(context) => {}
@@ -39,9 +41,25 @@ pub fn run(context: Arc<Context>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     })
 }
 
+/// Only the leader counts: who leads no longer must not go on telling what it last knew.
+struct Gauges(Arc<Context>);
+
+impl Drop for Gauges {
+    fn drop(&mut self) {
+        self.0.silences.tally.retain(|_| false, &self.0.metrics);
+        tell_orphans(&self.0, 0, 0);
+    }
+}
+
+fn tell_orphans(context: &Context, unproven: usize, suspended: usize) {
+    for (state, number) in [("unproven", unproven), ("suspended", suspended)] {
+        context.metrics.silence.orphans.get_or_create(&OrphanLabel { state }).set(count(number));
+    }
+}
+
 async fn sweep_for_ever(context: Arc<Context>) {
     loop {
-        tokio::time::sleep(jittered(context.settings.alertmanager.sweep_interval)).await;
+        tokio::time::sleep(around(context.settings.alertmanager.sweep_interval)).await;
         // A cache that is not complete would make orphans of everything.
         if context.view.silences.standing() != Standing::Synced || !context.leadership.is_held() {
             continue;
@@ -50,6 +68,7 @@ async fn sweep_for_ever(context: Arc<Context>) {
         let all = alertmanagers(&context.settings, &context.view);
         context.silences.retain(|key| all.iter().any(|alertmanager| is(alertmanager, key)));
         context.silences.tally.retain(|uid| exists(uid, &context), &context.metrics);
+        let (mut unproven, mut suspended) = (0, 0);
         for alertmanager in all {
             // One that has not opted in is not spoken to, unless something is to be taken back from it.
             let metadata = &alertmanager.metadata;
@@ -57,8 +76,11 @@ async fn sweep_for_ever(context: Arc<Context>) {
             if !is_known && !opts_in(&alertmanager, &context.settings.silence) {
                 continue;
             }
-            sweep(&alertmanager, &cluster, &context).await;
+            let found = sweep(&alertmanager, &cluster, &context).await;
+            unproven += found.unproven;
+            suspended += found.suspended.map_or(0, |(would, _)| would);
         }
+        tell_orphans(&context, unproven, suspended);
     }
 }
 
@@ -66,7 +88,7 @@ async fn sweep_for_ever(context: Arc<Context>) {
 /// people whose CRD drops the fields: told once.
 async fn sources(context: Arc<Context>) {
     let mut changes = context.view.alertmanagers.changes();
-    let mut silent: Vec<String> = Vec::new();
+    let (mut silent, mut unclear): (Vec<String>, HashMap<String, String>) = Default::default();
     loop {
         changes.mark_unchanged();
         let mut counts = [
@@ -79,6 +101,18 @@ async fn sources(context: Arc<Context>) {
             let metadata = &alertmanager.metadata;
             let (source, _) = silence_selector(&alertmanager, &context.settings.silence);
             let name = format!("{}/{}", metadata.namespace, metadata.name);
+            // Told once for each mistake, and again after it was mended.
+            let problem = unusable(&alertmanager, &context.settings.silence).map(|error| error.to_string());
+            if problem.as_ref() != unclear.get(&name) {
+                if let Some(problem) = &problem {
+                    let note = format!("nobody can tell which Silences it selects: {problem}");
+                    tell(&alertmanager, &context, EventType::Warning, "InvalidSelector", &note).await;
+                }
+                match problem {
+                    Some(problem) => drop(unclear.insert(name.clone(), problem)),
+                    None => drop(unclear.remove(&name)),
+                }
+            }
             if source == Source::None && !silent.contains(&name) {
                 let annotation = names::SILENCE_SELECTOR;
                 tracing::info!(alertmanager = name, annotation, "selects no Silence: it has no selector");
@@ -104,11 +138,12 @@ pub(super) fn alertmanagers(settings: &Settings, view: &View) -> Vec<Arc<Alertma
     targets.chain(view.alertmanagers.all().into_iter().flatten()).collect()
 }
 
-async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
+/// Ends what nobody wants any more on one Alertmanager, and says what was found there.
+async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) -> Sweep {
     let metadata = &alertmanager.metadata;
     let known = context.silences.get(&metadata.namespace, &metadata.name);
     let finder = Finder { settings: &context.settings, view: &context.view, client: Some(&context.client.0) };
-    known.refresh(alertmanager, &finder, LIST_TTL).await;
+    known.refresh(alertmanager, &finder, list_ttl(&context.settings.alertmanager)).await;
     let (user, now) = (User::default(), Timestamp::now());
     known.state().retain(|uid| exists(uid, context), now);
     let live = |uid: Option<&str>, created_by: &str| {
@@ -119,14 +154,10 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
     let recorded =
         |id: &str| known.state().records.values().any(|(record, _)| record.silence_id.as_deref() == Some(id));
     let limit = context.settings.alertmanager.sweep_limit;
-    let found = {
+    let mut found = {
         let snapshot = known.state().snapshot.clone();
         orphans(&snapshot, cluster, live, recorded, limit, now)
     };
-    let label = |state| OrphanLabel { state };
-    context.metrics.silence.orphans.get_or_create(&label("unproven")).set(count(found.unproven));
-    let suspended = found.suspended.map_or(0, |(would, _)| would);
-    context.metrics.silence.orphans.get_or_create(&label("suspended")).set(count(suspended));
     context.silences.suspend(&metadata.namespace, &metadata.name, found.suspended);
     if let Some((would, of)) = found.suspended {
         let note = format!(
@@ -134,10 +165,10 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
              (--silence-sweep-limit 100 lifts the brake)"
         );
         tell(alertmanager, context, EventType::Warning, "SweepSuspended", &note).await;
-        return;
+        return found;
     }
     let mut ended = Vec::new();
-    for (instance, id) in found.expire {
+    for (instance, id) in std::mem::take(&mut found.expire) {
         match expire(&known, instance, &id, context).await {
             Ok(()) => ended.push(id),
             Err(why) => tracing::debug!(id, why, "an orphan was not ended"),
@@ -150,6 +181,7 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) {
         let note = format!("ended silences without a Silence: {}", ended.join(", "));
         tell(alertmanager, context, EventType::Normal, "OrphansRemoved", &note).await;
     }
+    found
 }
 
 fn exists(uid: &str, context: &Context) -> bool {

@@ -21,18 +21,16 @@ pub struct Tally {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Counted {
     phase: Phase,
-    namespace: String,
-    name: String,
-    /// Are there metrics with its name?
-    is_named: bool,
+    /// Namespace and name, when there are metrics with them.
+    named: Option<Box<(String, String)>>,
 }
 
 impl Tally {
     /// An object and its status; `is_named` asks for metrics with its name.
     pub(super) fn put(&self, identity: &Identity, state: &SilenceState, is_named: bool, metrics: &Metrics) {
         let Some(phase) = state.phase else { return };
-        let (namespace, name) = (identity.namespace.clone(), identity.name.clone());
-        let counted = Counted { phase, namespace, name, is_named };
+        let named = is_named.then(|| Box::new((identity.namespace.clone(), identity.name.clone())));
+        let counted = Counted { phase, named };
         let mut all = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.insert(identity.uid.clone(), counted.clone());
         if before.as_ref() != Some(&counted) {
@@ -41,9 +39,7 @@ impl Tally {
             }
             counted.set(metrics);
         }
-        if is_named {
-            counted.measure(state, metrics);
-        }
+        counted.measure(state, metrics);
     }
 
     /// Is it the first time that an object's silence is on every instance? Its stored status alone cannot tell: the next
@@ -75,24 +71,15 @@ impl Tally {
 }
 
 impl Counted {
-    fn object(&self) -> ObjectLabels {
-        ObjectLabels { namespace: self.namespace.clone(), name: self.name.clone() }
-    }
-
-    fn info(&self) -> InfoLabels {
-        let (namespace, name) = (self.namespace.clone(), self.name.clone());
-        InfoLabels { namespace, name, phase: self.phase.as_str() }
-    }
-
     fn set(&self, metrics: &Metrics) {
         metrics.silence.phases.get_or_create(&PhaseLabel { phase: self.phase.as_str() }).inc();
-        if self.is_named {
-            metrics.silence.info.get_or_create(&self.info()).set(1);
+        if let Some(named) = &self.named {
+            metrics.silence.info.get_or_create(&info(named, self.phase)).set(1);
         }
     }
 
     fn measure(&self, state: &SilenceState, metrics: &Metrics) {
-        let labels = self.object();
+        let Some(labels) = self.named.as_deref().map(object) else { return };
         let silence = &metrics.silence;
         if let Some(end) = state.expires_at {
             silence.expires.get_or_create(&labels).set(end.as_second());
@@ -107,15 +94,22 @@ impl Counted {
 
     fn unset(&self, metrics: &Metrics) {
         metrics.silence.phases.get_or_create(&PhaseLabel { phase: self.phase.as_str() }).dec();
-        if self.is_named {
-            let labels = self.object();
-            let silence = &metrics.silence;
-            silence.info.remove(&self.info());
+        if let Some(named) = &self.named {
+            let (labels, silence) = (object(named), &metrics.silence);
+            silence.info.remove(&info(named, self.phase));
             silence.expires.remove(&labels);
             silence.synced_instances.remove(&labels);
             silence.silenced_alerts.remove(&labels);
         }
     }
+}
+
+fn object((namespace, name): &(String, String)) -> ObjectLabels {
+    ObjectLabels { namespace: namespace.clone(), name: name.clone() }
+}
+
+fn info((namespace, name): &(String, String), phase: Phase) -> InfoLabels {
+    InfoLabels { namespace: namespace.clone(), name: name.clone(), phase: phase.as_str() }
 }
 
 #[cfg(test)]

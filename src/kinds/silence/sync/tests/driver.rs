@@ -177,7 +177,7 @@ impl Driver {
                     let (Step::Post { instance, .. } | Step::Expire { instance, .. }) = &step else {
                         continue;
                     };
-                    snapshot.fold_refused(*instance);
+                    snapshot.fold_refused(*instance, Failure::Unavailable);
                     continue;
                 }
             }
@@ -250,7 +250,7 @@ impl Driver {
                 return report;
             }
             if faults.lost == Some(calls) {
-                snapshot.fold_lost(touched);
+                snapshot.fold_lost(touched, Failure::Unavailable);
             }
         }
         panic!("no end of steps: {report:?}");

@@ -132,10 +132,24 @@ fn nothing_is_done_when_nobody_answers_or_nobody_is_ready() {
 #[test]
 fn two_writers_that_refuse_are_enough() {
     let mut lists = snapshot(vec![vec![], vec![], vec![]]);
-    lists.fold_refused(0);
+    lists.fold_refused(0, Failure::Unavailable);
     assert_eq!(draft(ask(&lists, &Record::default())).0, 1);
-    lists.fold_refused(1);
+    lists.fold_refused(1, Failure::Unavailable);
     assert!(matches!(ask(&lists, &Record::default()), Step::Wait { why: Blocked::WriteFailed, .. }));
+}
+
+#[test]
+fn who_may_not_write_is_told_so_and_asks_nobody_else() {
+    for (failure, reason) in [
+        (Failure::PermissionDenied, Reason::PermissionDenied),
+        (Failure::AuthenticationFailed, Reason::AuthenticationFailed),
+    ] {
+        let mut lists = snapshot(vec![vec![], vec![]]);
+        lists.fold_refused(0, failure);
+        let step = ask(&lists, &Record::default());
+        assert!(matches!(&step, Step::Wait { why: Blocked::WriteFailed, .. }), "{step:?}");
+        assert_eq!(outcome(step).reason, reason);
+    }
 }
 
 #[test]
@@ -278,7 +292,7 @@ fn an_instance_is_healed_only_when_it_certainly_will_not_hear() {
         ("young", Instance { age: minutes(1), ..ready() }, None, false),
         ("old", Instance { age: minutes(3), ..ready() }, None, true),
         ("not ready", Instance { ready: false, ..ready() }, None, false),
-        ("refused", Instance { refused: true, ..ready() }, None, false),
+        ("refused", Instance { refused: Some(Failure::Unavailable), ..ready() }, None, false),
     ];
     for (name, second, written_at, heals) in table {
         let mut lists = Snapshot::new(vec![ready(), second]);
@@ -318,7 +332,8 @@ fn healing_brings_up_to_date_what_the_instance_has_of_ours() {
 #[test]
 fn the_reason_tells_who_is_missing() {
     let told = |second: Instance, reach: Reach| {
-        let mut lists = Snapshot::new(vec![ready(), Instance { refused: true, ..second }]);
+        let mut lists =
+            Snapshot::new(vec![ready(), Instance { refused: Some(Failure::Unavailable), ..second }]);
         lists.listed(0, vec![held("a")]);
         match reach {
             Reach::Failed(failure) => lists.failed(1, failure),
