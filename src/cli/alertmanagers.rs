@@ -158,7 +158,9 @@ fn target(described: Target, own_namespace: &str, setting: &'static str) -> Resu
         return Err(fail(format!("{name}: pushPullInterval {interval:?} is not a duration like 60s")));
     }
     for selector in [&described.silence_selector, &described.namespace_selector].into_iter().flatten() {
-        selector.selects(None).map_err(|error| fail(format!("{name}: {error}")))?;
+        if let Some(problem) = selector.problems().into_iter().next() {
+            return Err(fail(format!("{name}: {}", problem.message)));
+        }
     }
     let authentication = authentication(described.auth).map_err(|why| fail(format!("{name}: {why}")))?;
     let spec = AlertmanagerSpec {

@@ -93,6 +93,11 @@ pub struct SourceLabel {
 }
 
 impl SilenceMetrics {
+    /// A call to an instance failed.
+    pub fn failed(&self, reason: &'static str) {
+        self.errors.get_or_create(&ReasonLabel { reason }).inc();
+    }
+
     /// Metrics that a registry knows.
     pub fn new(registry: &mut Registry) -> Self {
         let metrics = Self {

@@ -223,7 +223,7 @@ fn reference<K: Synced>(stored: &Stored<K>) -> ObjectReference {
 }
 
 /// The kind's objects, for writing.
-pub(super) fn api<K: Synced>(context: &Context, namespace: &str) -> Api<DynamicObject> {
+pub(crate) fn api<K: Synced>(context: &Context, namespace: &str) -> Api<DynamicObject> {
     let resource = K::INFO.api_resource();
     match namespace {
         "" => Api::all_with(context.client.0.clone(), &resource),

@@ -172,15 +172,19 @@ fn missing(ours: &Value, theirs: &Value, path: &str) -> Option<String> {
 /// The rights that the reconciler of a kind cannot do without.
 async fn look_at_rights(client: &Client, kind: &KindInfo) -> Result<Installed, kube::Error> {
     let Some(reconciler) = &kind.reconciler else { return Ok(Installed::Yes) };
-    let mut rights = vec![("list", ""), ("watch", ""), ("patch", "status")];
+    let own = |verb, subresource| (kind.group, kind.plural, verb, subresource);
+    let mut rights = vec![own("list", ""), own("watch", ""), own("patch", "status")];
     if reconciler.finalizer.is_some() {
-        rights.extend([("get", ""), ("patch", "")]);
+        rights.extend([own("get", ""), own("patch", "")]);
+    }
+    for (group, plural) in reconciler.needs {
+        rights.extend([(*group, *plural, "list", ""), (*group, *plural, "watch", "")]);
     }
     let api: Api<SelfSubjectAccessReview> = Api::all(client.clone());
-    for (verb, subresource) in rights {
+    for (group, plural, verb, subresource) in rights {
         let attributes = ResourceAttributes {
-            group: Some(kind.group.to_owned()),
-            resource: Some(kind.plural.to_owned()),
+            group: Some(group.to_owned()),
+            resource: Some(plural.to_owned()),
             subresource: (!subresource.is_empty()).then(|| subresource.to_owned()),
             verb: Some(verb.to_owned()),
             ..ResourceAttributes::default()
@@ -195,7 +199,7 @@ async fn look_at_rights(client: &Client, kind: &KindInfo) -> Result<Installed, k
         let answer = api.create(&PostParams::default(), &review).await?;
         if !answer.status.is_some_and(|status| status.allowed) {
             let slash = if subresource.is_empty() { "" } else { "/" };
-            return Ok(Installed::RbacDenied(format!("{verb} {}{slash}{subresource}", kind.plural)));
+            return Ok(Installed::RbacDenied(format!("{verb} {plural}{slash}{subresource}")));
         }
     }
     Ok(Installed::Yes)

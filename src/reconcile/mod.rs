@@ -225,6 +225,8 @@ pub struct Reconciler {
     pub run: RunReconciler,
     /// The resources whose changes ask for a new judgement of every object of the kind.
     pub reads: &'static [&'static str],
+    /// The resources of others, each with its group, that must be readable for the kind to be worked on at all.
+    pub needs: &'static [(&'static str, &'static str)],
     /// The finalizer that usher puts on objects of the kind.
     pub finalizer: Option<&'static str>,
 }

@@ -183,10 +183,16 @@ async fn tell(kind: &KindInfo, installed: &Installed, context: &Context) {
     if let Ok(held) = super::release::holding(&context.client.0, kind, finalizer).await
         && !held.is_empty()
     {
+        let command = if finalizer == crate::names::SILENCE_CLEANUP {
+            "usher silence release"
+        } else {
+            "usher release"
+        };
         tracing::warn!(
             kind = kind.kind,
             held = held.len(),
-            "objects hold usher's finalizer and cannot be deleted while the gate is off; `usher release` frees them"
+            command,
+            "objects hold usher's finalizer and cannot be deleted while the gate is off; the command frees them"
         );
     }
 }

@@ -35,20 +35,31 @@ pub struct Snapshot {
 #[derive(Debug, Default)]
 pub struct Alerts(RwLock<HashMap<Key, Arc<Snapshot>>>);
 
-/// How many silences Alertmanagers hold, ended ones too, as far as this replica has listed them.
-#[derive(Debug, Default)]
-pub struct SilenceCounts(RwLock<HashMap<Key, usize>>);
+/// What an Alertmanager showed when this replica last listed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listed {
+    /// How many silences it holds, ended ones too.
+    pub silences: usize,
+    /// The oldest release among its instances, as far as they told.
+    pub oldest: Option<(u32, u32)>,
+}
 
-impl SilenceCounts {
-    /// How many an Alertmanager holds.
-    pub fn of(&self, namespace: &str, name: &str) -> Option<usize> {
+/// The lists of all Alertmanagers.
+#[derive(Debug, Default)]
+pub struct Lists(RwLock<HashMap<Key, Listed>>);
+
+impl Lists {
+    /// What an Alertmanager showed.
+    pub fn of(&self, namespace: &str, name: &str) -> Option<Listed> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.get(&(namespace.to_owned(), name.to_owned())).copied()
     }
 
-    /// Takes what a list showed.
-    pub fn set(&self, key: Key, count: usize) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, count);
+    /// Takes what a list showed. An instance that does not answer is still as old as it was.
+    pub fn set(&self, key: Key, listed: Listed) {
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = all.get(&key).and_then(|before| before.oldest);
+        all.insert(key, Listed { oldest: listed.oldest.or(before), ..listed });
     }
 }
 

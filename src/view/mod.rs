@@ -388,8 +388,8 @@ macro_rules! shelves {
             $($(#[$doc])* pub $field: Shelf<$record>,)*
             /// What Alertmanagers said they have.
             pub alerts: alerts::Alerts,
-            /// How many silences they hold.
-            pub silence_counts: alerts::SilenceCounts,
+            /// What they showed when they were last listed.
+            pub lists: alerts::Lists,
         }
 
         impl View {

@@ -45,6 +45,7 @@ pub static KIND: KindInfo = KindInfo {
     reconciler: Some(Reconciler {
         run: driver::run::<Account>,
         reads: &["accounts", "secrets"],
+        needs: &[],
         finalizer: Some(names::ACCOUNT_IN_USE),
     }),
 };

@@ -37,7 +37,12 @@ pub static KIND: KindInfo = KindInfo {
         timeout_seconds: 5,
         claims: false,
     }),
-    reconciler: Some(Reconciler { run: driver::run::<AlertingRule>, reads: &[], finalizer: None }),
+    reconciler: Some(Reconciler {
+        run: driver::run::<AlertingRule>,
+        reads: &[],
+        needs: &[],
+        finalizer: None,
+    }),
 };
 
 /// The kind, for the doors.

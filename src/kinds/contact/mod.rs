@@ -48,6 +48,7 @@ pub static KIND: KindInfo = KindInfo {
     reconciler: Some(Reconciler {
         run: driver::run::<Contact>,
         reads: &["contacts", "accounts"],
+        needs: &[],
         finalizer: None,
     }),
 };

@@ -43,7 +43,7 @@ pub static KIND: KindInfo = KindInfo {
         timeout_seconds: 5,
         claims: false,
     }),
-    reconciler: Some(Reconciler { run: driver::run::<RulerConfig>, reads: &[], finalizer: None }),
+    reconciler: Some(Reconciler { run: driver::run::<RulerConfig>, reads: &[], needs: &[], finalizer: None }),
 };
 
 /// The kind, for the doors.

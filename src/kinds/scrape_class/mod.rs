@@ -44,6 +44,7 @@ pub static KIND: KindInfo = KindInfo {
     reconciler: Some(Reconciler {
         run: driver::run::<ScrapeClass>,
         reads: &["scrapeclasses", "prometheuses", "prometheusagents", "namespaces"],
+        needs: &[],
         finalizer: None,
     }),
 };

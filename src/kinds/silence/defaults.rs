@@ -19,6 +19,8 @@ use crate::settings::NamespaceInjection;
 
 type Silence = Object<SilenceSpec>;
 
+/// What the schema takes: one more would be refused for what usher wrote.
+const MOST_MATCHERS: usize = 64;
 /// An object may have 256 KiB of annotations; this one is for people to read.
 const LONGEST_SHOWN: usize = 16 * 1024;
 
@@ -109,7 +111,7 @@ fn inject(silence: &Silence, selection: &Selection, facts: &Facts<'_>, edits: &m
     let wanted = mode == NamespaceInjection::Spec && selection.all_enforce();
 
     let keep_record = match (wanted, recorded, present) {
-        (true, _, None) => {
+        (true, _, None) if silence.spec.matchers.len() < MOST_MATCHERS => {
             let end = FieldPath::spec("matchers").index(silence.spec.matchers.len());
             edits.add(end, json!({"name": own.name, "value": own.value, "matchType": "="}));
             true

@@ -78,6 +78,7 @@ pub static KIND: KindInfo = KindInfo {
     reconciler: Some(Reconciler {
         run: sync::sweeper::run,
         reads: &["alertmanagers", "namespaces", "pods"],
+        needs: &[("monitoring.coreos.com", "alertmanagers"), ("", "namespaces"), ("", "pods")],
         finalizer: Some(crate::names::SILENCE_CLEANUP),
     }),
 };

@@ -12,7 +12,7 @@ use super::selection::{
 };
 use super::spec::{MatchType, Matcher, SilenceSpec};
 use super::tenancy::{Selection, brief, equal, fingerprint, injected, likeness, select, shown, written};
-use super::window::{Problem, Window, resolve};
+use super::window::{Problem, Window, resolve, windows};
 use crate::lang::re2::{self, Names, Wrap};
 use crate::model::duration::Span;
 use crate::model::object::Object;
@@ -37,7 +37,7 @@ pub(super) fn check(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>,
 
     let selection = select(&silence.metadata, facts);
     check_selection(silence, &selection, facts, out);
-    check_names(silence, &selection, out);
+    check_names(silence, &selection, facts.view, out);
     let matchers = written(silence, &facts.settings.silence.namespace_label);
     let compared = Compared::all(&matchers);
     check_matches_empty(&matchers, &compared, &selection, out);
@@ -127,7 +127,9 @@ fn check_window(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out
     if touched && !longest.is_zero() && window.length() > SignedDuration::from_secs(longest.as_seconds()) {
         let length = Span::seconds(window.length().as_secs());
         let message = format!("the silence lasts {length} or more, and {longest} are allowed");
-        out.deny(&codes::TOO_LONG, path, message).value(window.length().to_string());
+        let length = usize::try_from(window.length().as_secs()).unwrap_or(usize::MAX);
+        // A window that is moved is another one; shorter it may become.
+        out.deny(&codes::TOO_LONG, path, message).value(window.start.to_string()).amount(length);
     }
 }
 
@@ -157,8 +159,7 @@ fn check_policy(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out
     let matchers = written(silence, &settings.namespace_label);
     if matchers.len() < settings.min_matchers {
         let message = format!("{} of at least {} matchers", matchers.len(), settings.min_matchers);
-        out.deny(&codes::MIN_MATCHERS, FieldPath::spec("matchers"), message)
-            .value(matchers.len().to_string());
+        out.deny(&codes::MIN_MATCHERS, FieldPath::spec("matchers"), message).value(fingerprint(&matchers));
     }
     for label in &settings.required_labels {
         let pins = |matcher: &Matcher| {
@@ -166,7 +167,8 @@ fn check_policy(silence: &Silence, old: Option<&Silence>, facts: &Facts<'_>, out
         };
         if !matchers.iter().any(pins) {
             let message = format!("no = or =~ matcher on the required label {}", quoted(label));
-            out.deny(&codes::REQUIRED_LABELS, FieldPath::spec("matchers"), message).value(label.as_str());
+            out.deny(&codes::REQUIRED_LABELS, FieldPath::spec("matchers"), message)
+                .value(format!("{label}: {}", fingerprint(&matchers)));
         }
     }
 }
@@ -244,11 +246,8 @@ fn check_contradictions(silence: &Silence, facts: &Facts<'_>, out: &mut Findings
         if let Some(earlier) = matchers[..index].iter().find(excludes) {
             let path = FieldPath::spec("matchers").index(index);
             let message = format!("{} and {} never match together", brief(earlier), brief(matcher));
-            out.deny(&codes::CONTRADICTION, path, message).value(format!(
-                "{}{}",
-                shown(earlier),
-                shown(matcher)
-            ));
+            let value = format!("{},{}", shown(earlier), shown(matcher));
+            out.deny(&codes::CONTRADICTION, path, message).value(value);
         }
     }
 }
@@ -266,13 +265,14 @@ fn exclude(one: &Matcher, other: &Matcher) -> bool {
 /// Another Silence that is sent alike, in a window that overlaps. Lists that differ only by the own-namespace matcher are
 /// sent alike where every Alertmanager adds it.
 fn check_duplicates(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
-    let Ok(window) = resolve(silence, facts.now) else { return };
+    let shown = |silence: &Silence| windows(silence, facts.now).shown().0;
+    let Some(window) = shown(silence) else { return };
     let (metadata, matchers) = (&silence.metadata, &silence.spec.matchers);
     let twin = facts.view.silences.find(likeness(matchers, &metadata.namespace), |other| {
         other.metadata.name != metadata.name
             && !other.metadata.is_terminating()
             && (selection.all_enforce() || fingerprint(&other.spec.matchers) == fingerprint(matchers))
-            && resolve(other, facts.now).is_ok_and(|theirs| theirs.overlaps(window))
+            && shown(other).is_some_and(|theirs| theirs.overlaps(window))
     });
     if let Some(twin) = twin {
         let message =

@@ -14,10 +14,12 @@ use super::tenancy::{
     Selecting, Selection, brief, effective, equal, fingerprint, namespace_matcher, select, shown, unusable,
     written,
 };
-use crate::kinds::alertmanager::spec::AlertmanagerSpec;
+use crate::kinds::alertmanager::version::{UTF8_NAMES, keeps_annotations, release};
 use crate::names;
 use crate::rule::{Facts, FieldPath, Findings, Severity, quoted};
 use crate::settings::SilenceSettings;
+use crate::view::View;
+use crate::view::records::Alertmanager;
 
 /// Who gets it, and what they get.
 pub(super) fn check_selection(
@@ -79,7 +81,8 @@ fn check_room(selecting: &Selecting, facts: &Facts<'_>, out: &mut Findings) {
     let limit = argument.and_then(|argument| argument.value.parse::<usize>().ok());
     let field = || spec.limits.as_ref()?.max_silences.and_then(|most| usize::try_from(most).ok());
     let Some(most) = limit.or_else(field).filter(|most| *most > 0) else { return };
-    let Some(count) = facts.view.silence_counts.of(&metadata.namespace, &metadata.name) else { return };
+    let listed = facts.view.lists.of(&metadata.namespace, &metadata.name);
+    let Some(count) = listed.map(|listed| listed.silences) else { return };
     if count * 10 >= most * 9 {
         let message = format!("{} holds {count} of at most {most} silences", selecting.name());
         out.warn(&codes::NEARLY_FULL, FieldPath::of(&["spec"]), message);
@@ -87,7 +90,7 @@ fn check_room(selecting: &Selecting, facts: &Facts<'_>, out: &mut Findings) {
 }
 
 /// Section 1.5: only newer Alertmanagers take UTF-8 names.
-pub(super) fn check_names(silence: &Silence, selection: &Selection, out: &mut Findings) {
+pub(super) fn check_names(silence: &Silence, selection: &Selection, view: &View, out: &mut Findings) {
     for (index, matcher) in silence.spec.matchers.iter().enumerate() {
         let mut bytes = matcher.name.bytes();
         let classic = bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
@@ -98,7 +101,7 @@ pub(super) fn check_names(silence: &Silence, selection: &Selection, out: &mut Fi
         let old: Vec<String> = selection
             .selecting
             .iter()
-            .filter(|selecting| is_classic(&selecting.alertmanager.spec))
+            .filter(|selecting| is_classic(&selecting.alertmanager, view))
             .map(Selecting::name)
             .collect();
         if old.is_empty() {
@@ -112,20 +115,14 @@ pub(super) fn check_names(silence: &Silence, selection: &Selection, out: &mut Fi
     }
 }
 
-/// Names were classic before 0.27, and are in classic mode. An unknown version is taken for a current one.
-fn is_classic(spec: &AlertmanagerSpec) -> bool {
-    let image = spec.image.split('@').next().unwrap_or_default();
-    let tag = image.rsplit_once(':').map_or("", |(_, tag)| tag);
-    let version = if spec.version.is_empty() { tag } else { &spec.version };
-    let mut numbers = version.trim_start_matches('v').split('.').map(|part| {
-        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse::<u32>().ok()
-    });
-    let old = match (numbers.next().flatten(), numbers.next().flatten()) {
-        (Some(major), Some(minor)) => (major, minor) < (0, 27),
-        _ => false,
-    };
-    old || spec.enable_features.iter().any(|feature| feature == "classic-mode")
+/// Names were classic before 0.27, and are in classic mode. Of what the object says and what its instances said when they
+/// were last listed the oldest counts; an unknown version is taken for a current one.
+fn is_classic(alertmanager: &Alertmanager, view: &View) -> bool {
+    let (metadata, spec) = (&alertmanager.metadata, &alertmanager.spec);
+    let said = view.lists.of(&metadata.namespace, &metadata.name).and_then(|listed| listed.oldest);
+    let oldest = release(spec.stated_version()).into_iter().chain(said).min();
+    oldest.is_some_and(|release| release < UTF8_NAMES)
+        || spec.enable_features.iter().any(|feature| feature == "classic-mode")
 }
 
 /// Alertmanager refuses a list in which every `=` and `=~` matches the empty string and nothing else stands; negative
@@ -252,12 +249,13 @@ pub(super) fn refusal_for(
     silence: &Silence,
     selecting: &Selecting,
     settings: &SilenceSettings,
+    view: &View,
 ) -> Option<String> {
     let only = Selection { selecting: vec![selecting.clone()], certain: true, ..Selection::default() };
     let matchers = written(silence, &settings.namespace_label);
     let compared = Compared::all(&matchers);
     let mut found = Findings::default();
-    check_names(silence, &only, &mut found);
+    check_names(silence, &only, view, &mut found);
     check_matches_empty(&matchers, &compared, &only, &mut found);
     let is_allowed = settings.allow_broad || is_broad_allowed(silence, &matchers);
     if !selecting.enforces && !is_allowed && measure(&compared) == Breadth::Broad {
@@ -288,6 +286,8 @@ pub(super) fn broad_hash(matchers: &[Matcher]) -> String {
 pub(super) fn check_size(silence: &Silence, selection: &Selection, facts: &Facts<'_>, out: &mut Findings) {
     const FIXED: usize = 38 + 3 * 14 + 8;
     const PER_MATCHER: usize = 8;
+    // Whose it is, with 6 bytes around each: managed-by, cluster and uid (36 each), spec-hash (64).
+    const ANNOTATIONS: usize = (20 + 5) + (17 + 36) + (13 + 36) + (19 + 64) + 4 * 6;
     let limit_of = |selecting: &Selecting| {
         let arguments = &selecting.alertmanager.spec.additional_args;
         let limit = arguments.iter().find(|argument| argument.name == "silences.max-silence-size-bytes")?;
@@ -300,7 +300,9 @@ pub(super) fn check_size(silence: &Silence, selection: &Selection, facts: &Facts
     let texts: usize =
         matchers.iter().map(|matcher| matcher.name.len() + matcher.value.len() + PER_MATCHER).sum();
     let created_by = metadata.namespace.len() + 1 + metadata.shown_name().len();
-    let size = FIXED + texts + created_by + silence.spec.comment.trim().len();
+    let is_annotated = keeps_annotations(selecting.alertmanager.spec.stated_version()) != Some(false);
+    let annotations = if is_annotated { ANNOTATIONS } else { 0 };
+    let size = FIXED + texts + created_by + annotations + silence.spec.comment.trim().len();
     if size > limit {
         let message = format!("about {size} bytes, and {} takes {limit}", selecting.name());
         out.deny(&codes::TOO_LARGE, FieldPath::of(&["spec"]), message).value(size.to_string());

@@ -4,6 +4,7 @@
 //! it and the reconciler sends it. All matchers are ANDed, so appending the namespace matcher is enough and nothing
 //! a tenant writes can widen it; a user's own namespace matcher is never replaced.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::spec::{MatchType, Matcher, SilenceSpec};
@@ -31,11 +32,6 @@ impl Selecting {
     /// `namespace/name`, as messages call it.
     pub fn name(&self) -> String {
         format!("{}/{}", self.alertmanager.metadata.namespace, self.alertmanager.metadata.name)
-    }
-
-    fn is(&self, other: &Meta) -> bool {
-        let own = &self.alertmanager.metadata;
-        (&own.namespace, &own.name) == (&other.namespace, &other.name)
     }
 }
 
@@ -72,10 +68,10 @@ pub fn select(metadata: &Meta, facts: &Facts<'_>) -> Selection {
     let targets = facts.settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
     let objects = facts.view.alertmanagers.all();
     let mut selection = Selection { certain: objects.is_some(), ..Selection::default() };
-    for alertmanager in targets.chain(objects.into_iter().flatten()) {
-        // Of two with one name the operator's word counts: the static target.
-        let known = selection.selecting.iter().any(|known| known.is(&alertmanager.metadata));
-        if known || alertmanager.metadata.is_terminating() {
+    let objects =
+        objects.into_iter().flatten().filter(|object| !is_static(&object.metadata, &facts.settings.silence));
+    for alertmanager in targets.chain(objects) {
+        if alertmanager.metadata.is_terminating() {
             continue;
         }
         match selects(&alertmanager, metadata, facts) {
@@ -88,6 +84,15 @@ pub fn select(metadata: &Meta, facts: &Facts<'_>) -> Selection {
         }
     }
     selection
+}
+
+/// Is an Alertmanager of this name in the settings? Of two with one name the operator's word counts, whatever it selects:
+/// an object of a tenant must not speak for it.
+pub fn is_static(metadata: &Meta, settings: &SilenceSettings) -> bool {
+    settings.targets.iter().any(|target| {
+        let own = &target.alertmanager.metadata;
+        (&own.namespace, &own.name) == (&metadata.namespace, &metadata.name)
+    })
 }
 
 /// Where a selector comes from.
@@ -225,9 +230,15 @@ pub fn equal(one: &Matcher, other: &Matcher) -> bool {
     one.name == other.name && one.value == other.value && one.kind() == other.kind()
 }
 
-/// A matcher as Alertmanager writes it: `name="value"`.
+/// A matcher as Alertmanager writes it: `name="value"`. No two matchers, and no two lists of them, have one text.
 pub fn shown(matcher: &Matcher) -> String {
-    format!("{}{}{:?}", matcher.name, matcher.kind().as_str(), matcher.value)
+    format!("{}{}{:?}", shown_name(&matcher.name), matcher.kind().as_str(), matcher.value)
+}
+
+/// A label name, in quotes where it holds what else separates it from its value: `a!="b",c` is a name, too.
+pub fn shown_name(name: &str) -> Cow<'_, str> {
+    let is_reserved = |c: char| c.is_whitespace() || "{}!=~,\\'\"`".contains(c);
+    if name.contains(is_reserved) { format!("{name:?}").into() } else { name.into() }
 }
 
 /// A matcher for a message: its value is cut.

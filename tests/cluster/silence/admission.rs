@@ -23,7 +23,7 @@ fn grant(cluster: &Cluster, name: &str, role: &str, user: &str) {
 }
 
 /// Webhooks in force, and an Alertmanager of this strategy that knows its alerts.
-async fn door(cluster: &Cluster, members: &Alertmanagers, strategy: &str) -> Running {
+pub async fn door(cluster: &Cluster, members: &Alertmanagers, strategy: &str) -> Running {
     bind(cluster, "main", members, json!({"alertmanagerConfigMatcherStrategy": {"type": strategy}}));
     let running = usher(cluster, settings()).await;
     install::webhooks(cluster, running.admission, None);
@@ -33,6 +33,15 @@ async fn door(cluster: &Cluster, members: &Alertmanagers, strategy: &str) -> Run
     })
     .await;
     running
+}
+
+/// How many reviews of Silences a replica has answered.
+fn asked_at(running: &Running) -> u64 {
+    let page = running.metrics.render();
+    let lines = page.lines().filter(|line| {
+        line.starts_with("usher_admission_reviews_total") && line.to_lowercase().contains("silence")
+    });
+    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
 }
 
 /// Cases 5, 50, 51 and 54: a broad silence needs the permission in all namespaces; it is recorded, the record cannot be
@@ -58,10 +67,34 @@ async fn case_05_50_51_54_broad_silences_need_the_permission() {
     install::apply(cluster, role.as_array().unwrap());
 
     let broad = silence("frontend", "broad", json!([{"name": "team", "matchType": "=~", "value": ".+"}]));
-    for arguments in [&["apply", "-f", "-"][..], &["apply", "--dry-run=server", "-f", "-"]] {
-        let (ok, told) = as_user(cluster, "tenant", arguments, Some(&broad));
-        assert!(!ok && told.contains("USHS011"), "{told}");
-    }
+    let mut verdicts = Vec::new();
+    let refused = |verdicts: &mut Vec<String>| {
+        for arguments in [&["apply", "-f", "-"][..], &["apply", "--dry-run=server", "-f", "-"]] {
+            let (ok, told) = as_user(cluster, "tenant", arguments, Some(&broad));
+            assert!(!ok && told.contains("USHS011"), "{told}");
+            verdicts.push(told);
+        }
+    };
+    refused(&mut verdicts);
+    // Another replica says the same.
+    let other = usher(cluster, settings()).await;
+    install::webhooks(cluster, other.admission, None);
+    until(20, "the other is asked", || async {
+        refused(&mut Vec::new());
+        asked_at(&other) > 0
+    })
+    .await;
+    refused(&mut verdicts);
+    verdicts.dedup();
+    assert_eq!(verdicts.len(), 1, "{verdicts:#?}");
+    install::webhooks(cluster, running.admission, None);
+    let before = asked_at(&running);
+    until(20, "the first is asked again", || async {
+        refused(&mut Vec::new());
+        asked_at(&running) > before
+    })
+    .await;
+    other.stop().await;
     let mut forged = silence("frontend", "forged", json!([{"name": "alertname", "value": "Down"}]));
     forged["metadata"]["annotations"] = json!({"usher.dev/broad-allowed": "x"});
     let (ok, told) = as_user(cluster, "tenant", &["apply", "-f", "-"], Some(&forged));
@@ -134,9 +167,27 @@ async fn case_50_an_alertmanager_that_stops_enforcing_never_widens_a_silence() {
     );
     until(20, "sent", || async { members.live(0).await.len() == 1 }).await;
     assert_eq!(matchers(&members.live(0).await[0]), ["severity!=none", "namespace=frontend"]);
-    bind(cluster, "main", &members, json!({"alertmanagerConfigMatcherStrategy": {"type": "None"}}));
+    let none = json!({"alertmanagerConfigMatcherStrategy": {"type": "None"}});
+    bind(cluster, "main", &members, none.clone());
     until(20, "taken back", || async { members.live(0).await.is_empty() }).await;
-    until(20, "told", || async { ready(&stored(cluster, "frontend", "wide")) == "False/InvalidSpec" }).await;
+    told(cluster, "frontend", "wide", "False/InvalidSpec").await;
+
+    // A broad one that nobody selects gets a label with which somebody does: the label is let in, and nothing is sent.
+    let mut labelled = none;
+    labelled["silenceSelector"] = json!({"matchLabels": {"team": "web"}});
+    bind(cluster, "main", &members, labelled);
+    until(20, "unselected", || async {
+        let object =
+            silence("frontend", "other", json!([{"name": "severity", "matchType": "!=", "value": "info"}]));
+        asked(cluster, &["apply"], &object).0
+    })
+    .await;
+    told(cluster, "frontend", "other", "False/NoMatchingAlertmanager").await;
+    let (ok, _, errors) = cluster.kubectl(&["label", "silence", "-n", "frontend", "other", "team=web"], None);
+    assert!(ok, "{errors}");
+    told(cluster, "frontend", "other", "False/InvalidSpec").await;
+    some_passes().await;
+    assert!(members.live(0).await.is_empty());
     install::no_webhooks(cluster);
     clean(cluster);
     running.stop().await;
@@ -173,13 +224,16 @@ async fn case_03_16_45_a_dry_run_tells_what_would_be_muted() {
     );
     let (ok, _, told) = dry(&foreign);
     assert!(!ok && told.contains("USHS010"), "{told}");
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let (_, beforehand, _) = asked(cluster, &["apply", "--dry-run=server"], &down);
+    some_passes().await;
     assert!(members.silences(0).await.is_empty(), "nothing is sent for a dry run");
     assert!(stored(cluster, "frontend", "down").is_null(), "nothing is stored");
+    assert_eq!(events(cluster, "down"), Vec::<String>::new(), "nothing is told");
 
     // The real thing: the same words, and what is muted is what was told.
-    let (ok, _, told) = cluster.kubectl(&["apply", "-f", "-"], Some(&down.to_string()));
+    let (ok, warnings, told) = asked(cluster, &["apply"], &down);
     assert!(ok && told.contains("mutes 2 firing alerts"), "{told}");
+    assert_eq!(warnings, beforehand);
     until(20, "muted", || async { members.suppressed(0).await.len() == 2 }).await;
     assert!(members.suppressed(0).await.iter().all(|labels| labels["namespace"] == "frontend"));
     install::no_webhooks(cluster);
@@ -210,56 +264,46 @@ async fn an_alertmanager_that_is_nearly_full_is_told_of() {
     running.stop().await;
 }
 
-/// Case 43: the proposal's own objects.
+/// Section 5.3.8: what the door says about the size is what Alertmanager measures.
 #[tokio::test(flavor = "multi_thread")]
-async fn case_43_the_objects_of_the_proposal() {
+async fn the_size_that_the_door_estimates_is_the_one_that_alertmanager_measures() {
     let (cluster, _turn) = stage().await;
-    let members = Alertmanagers::start(Release::New, 3, Members::default()).await;
+    let options = Members { max_silence_size_bytes: Some(100), ..Members::default() };
+    let members = Alertmanagers::start(Release::New, 1, options).await;
     let running = door(cluster, &members, "OnNamespace").await;
-    let (ok, _, errors) =
-        cluster.kubectl(&["label", "namespace", "monitoring", "name=monitoring", "--overwrite"], None);
-    assert!(ok, "{errors}");
-    let selectors = json!({
-        "silenceSelector": {"matchLabels": {"team": "platform"}},
-        "silenceNamespaceSelector": {"matchLabels": {"name": "monitoring"}},
-    });
-    bind(cluster, "main", &members, selectors);
-    let mut first = silence(
-        "monitoring",
-        "maintenance-silence",
-        json!([
-            {"name": "alertname", "value": "HighCPUUsage"},
-            {"name": "service", "value": "web-.*", "matchType": "=~"},
-            {"name": "severity", "value": "critical", "matchType": "!="},
-        ]),
-    );
-    first["metadata"]["labels"] = json!({"team": "platform"});
-    apply(cluster, &first);
-    until(20, "applied", || async {
-        let object = stored(cluster, "monitoring", "maintenance-silence");
-        ready(&object) == "True/SilenceApplied" && object["status"]["bindings"][0]["syncedInstances"] == 3
-    })
-    .await;
-    let sent = members.live(2).await.remove(0);
-    let expected =
-        ["alertname=HighCPUUsage", "service=~web-.*", "severity!=critical", "namespace=monitoring"];
-    assert_eq!(matchers(&sent), expected);
-    assert_eq!(sent["createdBy"], "monitoring/maintenance-silence");
-    let status = stored(cluster, "monitoring", "maintenance-silence")["status"].clone();
-    let binding = &status["bindings"][0];
-    for field in
-        ["name", "namespace", "silenceID", "lastSyncTime", "syncedInstances", "totalInstances", "conditions"]
-    {
-        assert!(!binding[field].is_null(), "{field}: {binding}");
+    let limits = json!({"additionalArgs": [{"name": "silences.max-silence-size-bytes", "value": "100"}]});
+    bind(cluster, "main", &members, limits);
+    let number = |text: &str, before: &str| -> i64 {
+        let rest = text.split_once(before).unwrap_or_else(|| panic!("{text}")).1;
+        rest.split(' ').next().unwrap().parse().unwrap()
+    };
+    let many: Vec<Value> = (0..20)
+        .map(|number| json!({"name": format!("label_{number}"), "value": "x".repeat(number)}))
+        .collect();
+    let mut objects = [
+        silence("frontend", "short", json!([{"name": "service", "value": "api"}])),
+        silence("frontend", "many", json!(many)),
+    ];
+    objects[1]["spec"]["comment"] = json!("a long story. ".repeat(60));
+    let mut estimates = Vec::new();
+    for object in &objects {
+        until(20, "the limit is known", || async {
+            !asked(cluster, &["apply", "--dry-run=server"], object).0
+        })
+        .await;
+        let (_, _, said) = asked(cluster, &["apply", "--dry-run=server"], object);
+        estimates.push(number(&said, "about "));
     }
-    assert!(!status["observedGeneration"].is_null() && !status["conditions"].is_null());
-    // Its second Silence, as printed, lacks what Alertmanager needs.
-    let mut second = first.clone();
-    second["metadata"]["name"] = json!("second");
-    second["spec"] = json!({"matchers": [{"name": "alertname", "value": "X"}]});
-    let (ok, _, told) = cluster.kubectl(&["apply", "-f", "-"], Some(&second.to_string()));
-    assert!(!ok && told.contains("comment"), "{told}");
     install::no_webhooks(cluster);
+    for (object, estimate) in objects.iter().zip(estimates) {
+        apply(cluster, object);
+        let name = object["metadata"]["name"].as_str().unwrap();
+        let object = told(cluster, "frontend", name, "False/LimitExceeded").await;
+        let message = binding(&object, "main")["conditions"][0]["message"].as_str().unwrap();
+        let measured = number(message, "exceeded maximum size: ");
+        println!("size of {name}: {estimate} estimated, {measured} measured");
+        assert!((estimate - measured).abs() * 20 <= measured, "{name}: {estimate}, {message}");
+    }
     clean(cluster);
     running.stop().await;
 }

@@ -13,7 +13,9 @@ async fn killed_after_the_post(cluster: &Cluster, members: &Alertmanagers) -> St
     for attempt in 0..5 {
         let process = process(cluster, &[]).await;
         apply(cluster, &silence("frontend", "api", json!([{"name": "service", "value": "api"}])));
+        let started = Instant::now();
         while sent.is_empty() {
+            assert!(started.elapsed() < Duration::from_secs(40), "nothing was sent");
             tokio::time::sleep(Duration::from_millis(10)).await;
             sent = members.live(0).await;
         }

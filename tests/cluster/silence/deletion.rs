@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::support::alertmanager_fake::{Answer, Call, Fault, Setup};
 use crate::support::alertmanagers::{Options as Members, Release};
 use crate::support::cluster::free_port;
 
@@ -75,7 +76,7 @@ async fn case_28_a_deleted_object_waits_for_its_alertmanager_but_not_for_ever() 
     let make =
         |name: &str| apply(cluster, &silence("frontend", name, json!([{"name": "service", "value": name}])));
 
-    // 404: it lost everything a moment ago.
+    // It lost everything a moment ago.
     make("lost");
     told(cluster, "frontend", "lost", "True/SilenceApplied").await;
     members.start_empty(0).await;
@@ -87,6 +88,8 @@ async fn case_28_a_deleted_object_waits_for_its_alertmanager_but_not_for_ever() 
         make(name);
         told(cluster, "frontend", name, "True/SilenceApplied").await;
     }
+    let sent =
+        binding(&stored(cluster, "frontend", "patient"), "main")["silenceID"].as_str().unwrap().to_owned();
     members.stop(0).await;
     let since = Instant::now();
     for name in ["patient", "forced"] {
@@ -98,7 +101,7 @@ async fn case_28_a_deleted_object_waits_for_its_alertmanager_but_not_for_ever() 
     until(20, "given up", || async { !exists(cluster, "frontend", "patient") }).await;
     let waited = since.elapsed();
     println!("case 28: given up after {waited:?}");
-    assert!(waited >= Duration::from_secs(7) && waited < Duration::from_secs(14), "{waited:?}");
+    assert!(waited >= Duration::from_secs(7), "{waited:?}");
     let (_, text, _) =
         cluster.kubectl(&["get", "events.events.k8s.io", "-n", "frontend", "-o", "json"], None);
     let all: Value = serde_json::from_str(&text).unwrap();
@@ -109,11 +112,30 @@ async fn case_28_a_deleted_object_waits_for_its_alertmanager_but_not_for_ever() 
         .filter(|event| event["reason"] == "CleanupAbandoned" && event["regarding"]["name"] == "patient")
         .collect();
     let note = abandoned[0]["note"].as_str().unwrap();
-    assert!(note.contains("ends at 20"), "{note}");
+    assert!(note.contains(&sent) && note.contains("ends at 20"), "{note}");
 
     members.start_again(0).await;
     assert_eq!(members.live(0).await.len(), 2, "they were on its disk");
     until(30, "swept", || async { members.live(0).await.is_empty() }).await;
+    clean(cluster);
+    running.stop().await;
+}
+
+/// Case 28, its beginning: an Alertmanager that lists a silence and answers 404 when it is to end it has lost it in
+/// between, which no real one can be made to do.
+#[tokio::test(flavor = "multi_thread")]
+async fn case_28_what_cannot_be_found_when_it_is_to_end_has_ended() {
+    let (cluster, _turn) = stage().await;
+    let fake = Fake::start(Setup::default()).await;
+    place_fake(cluster, "main", &fake, json!({}));
+    let running = usher(cluster, settings()).await;
+    apply(cluster, &silence("frontend", "api", json!([{"name": "service", "value": "api"}])));
+    told(cluster, "frontend", "api", "True/SilenceApplied").await;
+    fake.once(Call::Delete, Fault::Answer(Answer::empty(404)));
+    delete(cluster, "frontend", "api");
+    assert_eq!(fake.count(Call::Delete), 1);
+    // It is there after all, as somebody else's would be: the sweep sees to that.
+    until(20, "swept", || async { fake.live().is_empty() }).await;
     clean(cluster);
     running.stop().await;
 }
@@ -130,12 +152,15 @@ async fn case_46_with_usher_down_a_silence_can_be_deleted_and_freed() {
     running.stop().await;
     let made = usher::certs::material::make(&["127.0.0.1".to_owned()]).unwrap();
     install::webhooks(cluster, ([127, 0, 0, 1], free_port()).into(), Some(&made.authority));
-    let new = silence("frontend", "new", json!([{"name": "service", "value": "api"}])).to_string();
+    let new = silence("frontend", "new", json!([{"name": "service", "value": "api"}]));
     until(15, "fails closed", || async {
-        let (ok, _, errors) = cluster.kubectl(&["create", "--dry-run=server", "-f", "-"], Some(&new));
-        !ok && errors.contains("failed calling webhook")
+        let (ok, _, told) = asked(cluster, &["create", "--dry-run=server"], &new);
+        !ok && told.contains("failed calling webhook")
     })
     .await;
+    let (ok, _, told) = asked(cluster, &["create"], &new);
+    assert!(!ok && told.contains("failed calling webhook"), "{told}");
+    assert!(!exists(cluster, "frontend", "new"));
     assert!(cluster.kubectl(&["delete", "silence", "-n", "frontend", "api", "--wait=false"], None).0);
     assert!(exists(cluster, "frontend", "api"), "the finalizer holds it");
     let free = r#"{"metadata":{"finalizers":null}}"#;
@@ -176,8 +201,11 @@ async fn case_47_a_namespace_goes_with_its_silences() {
     install::apply(cluster, &objects[..1]);
     told(cluster, "doomed", "s0", "True/SilenceApplied").await;
     members.stop(0).await;
+    let mark = audit::mark(cluster);
     let (ok, _, errors) = cluster.kubectl(&["delete", "namespace", "doomed", "--timeout=60s"], None);
     assert!(ok, "{errors}");
+    let seen = audit::ushers(cluster, mark);
+    assert!(seen.iter().any(|entry| entry.resource == "events" && entry.code == 403), "nothing was refused");
     drop(manager);
     clean(cluster);
     running.stop().await;

@@ -1,9 +1,10 @@
 //! Silences in real Alertmanagers, by the numbers of the acceptance cases.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
@@ -18,7 +19,7 @@ use crate::support::alertmanagers::Alertmanagers;
 use crate::support::audit;
 use crate::support::cluster::Cluster;
 use crate::support::install;
-use crate::support::replica::{Options, Process, replica};
+use crate::support::replica::{Options, Process, get, replica};
 
 mod admission;
 mod crash;
@@ -28,7 +29,10 @@ mod drift;
 mod faults;
 mod gossip;
 mod limits;
+mod opting;
+mod proposal;
 mod reconcile;
+mod sent;
 mod status;
 mod storm;
 mod subsystem;
@@ -54,13 +58,17 @@ pub fn settings() -> Settings {
 pub async fn stage() -> (&'static Cluster, MutexGuard<'static, ()>) {
     let (cluster, turn) = crate::cluster().await;
     install::no_webhooks(cluster);
+    if ALTERED.swap(false, Ordering::Relaxed) {
+        install::everything(cluster);
+    }
     let (_, text, _) = cluster.kubectl(&["get", "silences", "-A", "-o", "json"], None);
     let left: Value = serde_json::from_str(&text).unwrap_or_default();
     for object in left["items"].as_array().into_iter().flatten() {
         let name = object["metadata"]["name"].as_str().unwrap();
         strip(cluster, object["metadata"]["namespace"].as_str().unwrap(), name);
     }
-    for kind in ["alertmanagers", "pods"] {
+    // Events of a test before, about an object of the same name, would prove anything.
+    for kind in ["alertmanagers", "pods", "events"] {
         cluster.kubectl(&["delete", kind, "--all", "-A", "--force", "--grace-period=0"], None);
     }
     for namespace in ["monitoring", "frontend", "backend"] {
@@ -69,6 +77,13 @@ pub async fn stage() -> (&'static Cluster, MutexGuard<'static, ()>) {
     forgive_refusals(cluster);
     (cluster, turn)
 }
+
+/// A test takes CRDs or rights away, or has put them back: one that fails in between must not take the others with it.
+pub fn altering(begins: bool) {
+    ALTERED.store(begins, Ordering::Relaxed);
+}
+
+static ALTERED: AtomicBool = AtomicBool::new(false);
 
 /// Where the audit log was when the test began.
 static BEGAN: AtomicU64 = AtomicU64::new(0);
@@ -96,6 +111,13 @@ pub fn strip(cluster: &Cluster, namespace: &str, name: &str) {
 
 /// A process `usher serve` with such times, ready and the leader.
 pub async fn process(cluster: &Cluster, more: &[&str]) -> Process {
+    let process = begin(cluster, more);
+    until(40, "ready and the leader", || async { process.is_ready() && process.is_leader() }).await;
+    process
+}
+
+/// The same, just begun.
+pub fn begin(cluster: &Cluster, more: &[&str]) -> Process {
     let usual = [
         "--cert-mode=self",
         "--leader-lease-duration=3s",
@@ -106,9 +128,7 @@ pub async fn process(cluster: &Cluster, more: &[&str]) -> Process {
     ];
     let all: Vec<&str> = usual.iter().chain(more).copied().collect();
     let binary = env!("CARGO_BIN_EXE_usher").as_ref();
-    let process = Process::start(cluster, binary, &install::account(cluster), &all);
-    until(40, "ready and the leader", || async { process.is_ready() && process.is_leader() }).await;
-    process
+    Process::start(cluster, binary, &install::account(cluster), &all)
 }
 
 /// A replica with such settings.
@@ -205,6 +225,11 @@ pub fn events(cluster: &Cluster, name: &str) -> Vec<String> {
     ours.map(|event| event["reason"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
+/// Waits for an event about an object: events are written after the status.
+pub async fn heard(cluster: &Cluster, name: &str, reason: &str) {
+    until(20, reason, || async { events(cluster, name).iter().any(|heard| heard == reason) }).await;
+}
+
 /// Waits until a Silence says this.
 pub async fn told(cluster: &Cluster, namespace: &str, name: &str, expected: &str) -> Value {
     let started = Instant::now();
@@ -228,6 +253,40 @@ pub fn binding<'a>(object: &'a Value, name: &str) -> &'a Value {
 /// `synced/total` of a binding.
 pub fn counts(binding: &Value) -> String {
     format!("{}/{}", binding["syncedInstances"], binding["totalInstances"])
+}
+
+/// What kubectl says when it applies an object, really or as a dry run: whether it was taken, and every warning.
+pub fn asked(cluster: &Cluster, arguments: &[&str], object: &Value) -> (bool, Vec<String>, String) {
+    let all: Vec<&str> = arguments.iter().copied().chain(["-f", "-"]).collect();
+    let (ok, out, errors) = cluster.kubectl(&all, Some(&object.to_string()));
+    let warnings = errors.lines().filter(|line| line.starts_with("Warning: ")).map(str::to_owned);
+    (ok, warnings.collect(), format!("{out}{errors}"))
+}
+
+/// The calls that Alertmanagers have answered, by what they were, from their own metrics.
+pub fn calls(members: &Alertmanagers) -> BTreeMap<&'static str, u64> {
+    let mut calls = BTreeMap::new();
+    for member in 0..members.len() {
+        let (_, page) = get(&format!("{}/metrics", members.url(member))).expect("it answers");
+        let lines = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("alertmanager_http_request_duration_seconds_count{"));
+        for line in lines.filter(|line| line.contains("/api/v2/")) {
+            let has = |text: &str| line.contains(text);
+            let call = match () {
+                () if has("method=\"post\"") => "post",
+                () if has("method=\"delete\"") => "delete",
+                () if has("handler=\"/api/v2/silences\"") => "list",
+                () if has("handler=\"/api/v2/silence/") => "get",
+                () if has("handler=\"/api/v2/status\"") => "status",
+                () if has("handler=\"/api/v2/alerts\"") => "alerts",
+                () => "other",
+            };
+            let count: u64 = line.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap();
+            *calls.entry(call).or_default() += count;
+        }
+    }
+    calls
 }
 
 /// Deletes a Silence and waits until it is gone.

@@ -22,8 +22,14 @@ impl Dice {
     }
 }
 
-/// What the Alertmanagers should hold: name and comment of each Silence.
-type Wanted = BTreeMap<String, String>;
+/// What the Alertmanagers should hold: for each Silence its comment and its matchers.
+type Wanted = BTreeMap<String, (String, Vec<String>)>;
+
+fn says(comment: &str, name: &str, more: Option<usize>) -> (String, Vec<String>) {
+    let more = more.map(|number| format!("n={number}"));
+    let matchers = [format!("service={name}")].into_iter().chain(more);
+    (comment.to_owned(), matchers.chain(["namespace=frontend".to_owned()]).collect())
+}
 
 /// Creates, changes and deletes while usher is being killed; gives what should be left.
 async fn work(client: kube::Client, seed: u64) -> Wanted {
@@ -36,7 +42,7 @@ async fn work(client: kube::Client, seed: u64) -> Wanted {
         let object = silence("frontend", &name, json!([{"name": "service", "value": name}]));
         let object: DynamicObject = serde_json::from_value(object).unwrap();
         api.create(&PostParams::default(), &object).await.unwrap();
-        wanted.insert(name, "maintenance".to_owned());
+        wanted.insert(name.clone(), says("maintenance", &name, None));
         // One before it changes or goes, so that all three happen at once.
         let other = format!("s{:03}", dice.below(number as u64 + 1));
         match (wanted.contains_key(&other), dice.below(4)) {
@@ -48,7 +54,7 @@ async fn work(client: kube::Client, seed: u64) -> Wanted {
                 let comment = format!("changed {number}");
                 let change = Patch::Merge(json!({"spec": {"comment": comment}}));
                 api.patch(&other, &PatchParams::default(), &change).await.unwrap();
-                wanted.insert(other, comment);
+                wanted.entry(other).and_modify(|known| known.0 = comment);
             }
             (true, 2) => {
                 // Other matchers: another id.
@@ -57,7 +63,7 @@ async fn work(client: kube::Client, seed: u64) -> Wanted {
                 let comment = format!("moved {number}");
                 let change = Patch::Merge(json!({"spec": {"matchers": matchers, "comment": comment}}));
                 api.patch(&other, &PatchParams::default(), &change).await.unwrap();
-                wanted.insert(other, comment);
+                wanted.insert(other.clone(), says(&comment, &other, Some(number)));
             }
             _ => {}
         }
@@ -93,6 +99,13 @@ async fn usher_killed_at_random_leaves_neither_duplicates_nor_gaps() {
         }
         drop(process);
         kills += 1;
+        // Now and then while it is still beginning.
+        if dice.below(3) == 0 {
+            let begun = begin(cluster, &[]);
+            tokio::time::sleep(Duration::from_millis(dice.below(1500))).await;
+            drop(begun);
+            kills += 1;
+        }
         process = super::process(cluster, &[]).await;
     }
     // Once more while the last of it is under way.
@@ -105,7 +118,7 @@ async fn usher_killed_at_random_leaves_neither_duplicates_nor_gaps() {
     loop {
         let mut trouble = Vec::new();
         for member in 0..2 {
-            let mut found = BTreeMap::<String, Vec<String>>::new();
+            let mut found = BTreeMap::<String, Vec<(String, Vec<String>)>>::new();
             let mut kept = BTreeSet::new();
             for silence in members.live(member).await {
                 if foreign.contains(id(&silence)) {
@@ -114,13 +127,14 @@ async fn usher_killed_at_random_leaves_neither_duplicates_nor_gaps() {
                     continue;
                 }
                 let name = silence["createdBy"].as_str().unwrap().trim_start_matches("frontend/").to_owned();
-                found.entry(name).or_default().push(silence["comment"].as_str().unwrap().to_owned());
+                let comment = silence["comment"].as_str().unwrap().to_owned();
+                found.entry(name).or_default().push((comment, matchers(&silence)));
             }
             assert_eq!(kept, foreign, "what people made was touched on member {member}");
-            let expected: BTreeMap<String, Vec<String>> =
-                wanted.iter().map(|(name, comment)| (name.clone(), vec![comment.clone()])).collect();
+            let expected: BTreeMap<String, Vec<(String, Vec<String>)>> =
+                wanted.iter().map(|(name, says)| (name.clone(), vec![says.clone()])).collect();
             if found != expected {
-                let wrong = found.iter().filter(|(name, comments)| expected.get(*name) != Some(*comments));
+                let wrong = found.iter().filter(|(name, says)| expected.get(*name) != Some(*says));
                 let wrong: Vec<_> = wrong.take(5).collect();
                 trouble.push(format!("member {member}: {} of {}, {wrong:?}", found.len(), expected.len()));
             }

@@ -5,6 +5,7 @@ use usher::manifests::{Install, crd::crd, rbac};
 
 use super::*;
 use crate::support::alertmanager_fake::{Call, Setup};
+use crate::support::alertmanagers::{Options as Members, Release};
 use crate::support::audit;
 
 fn reconciler(running: &Running) -> String {
@@ -32,8 +33,9 @@ fn enabled(running: &Running, reason: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn case_39_a_system_without_its_crd_or_its_rights_waits_for_them() {
     let (cluster, _turn) = stage().await;
-    let fake = Fake::start(Setup::default()).await;
-    place_fake(cluster, "main", &fake, json!({}));
+    altering(true);
+    let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
+    bind(cluster, "main", &members, json!({}));
     let own = crd(&usher::kinds::silence::KIND);
     assert!(cluster.kubectl(&["delete", "crd", "silences.monitoring.coreos.com"], None).0);
     let running = usher(cluster, settings()).await;
@@ -60,7 +62,7 @@ async fn case_39_a_system_without_its_crd_or_its_rights_waits_for_them() {
     until(20, "stored", || async { cluster.kubectl(&["apply", "-f", "-"], Some(&object.to_string())).0 })
         .await;
     told(cluster, "frontend", "api", "True/SilenceApplied").await;
-    assert_eq!(fake.live().len(), 1);
+    assert_eq!(members.live(0).await.len(), 1);
 
     // Without the right to list; watches that run are cut with the API server.
     let mut without = rbac::documents(&Install::default());
@@ -77,11 +79,22 @@ async fn case_39_a_system_without_its_crd_or_its_rights_waits_for_them() {
     let (_, systems) = running.state.behind.as_ref().unwrap();
     let account = systems.told().into_iter().find(|entry| entry["kind"] == "Account").unwrap();
     assert_eq!(account["state"], "on", "the rest runs");
-    assert_eq!(fake.live().len(), 1, "nothing is taken back");
+    assert!(enabled(&running, "RBACDenied"));
+    assert_eq!(running.state.unready(), Vec::<String>::new());
+    install::webhooks(cluster, running.admission, None);
+    let bad = silence("frontend", "bad", json!([{"name": "a", "value": "x"}, {"name": "a", "value": "y"}]));
+    until(20, "reviews are answered", || async {
+        let (ok, _, told) = asked(cluster, &["create", "--dry-run=server"], &bad);
+        !ok && told.contains("USHS009")
+    })
+    .await;
+    install::no_webhooks(cluster);
+    assert_eq!(members.live(0).await.len(), 1, "nothing is taken back");
     install::apply(cluster, &rbac::documents(&Install::default()));
     is(&running, "on/").await;
     delete(cluster, "frontend", "api");
-    assert!(fake.live().is_empty());
+    assert!(members.live(0).await.is_empty());
+    altering(false);
     forgive_refusals(cluster);
     clean(cluster);
     running.stop().await;
@@ -119,11 +132,13 @@ async fn case_48_a_gate_that_is_off_and_a_crd_that_is_missing() {
     delete(cluster, "frontend", "bad");
 
     // Without the Alertmanager CRD.
+    altering(true);
     assert!(cluster.kubectl(&["delete", "crd", "alertmanagers.monitoring.coreos.com"], None).0);
     let running = usher(cluster, settings()).await;
     apply(cluster, &silence("frontend", "api", json!([{"name": "service", "value": "api"}])));
     let object = told(cluster, "frontend", "api", "False/NoMatchingAlertmanager").await;
     assert_eq!(object["status"]["phase"], "Unbound");
+    assert!(enabled(&running, "AlertmanagerCRDMissing"));
     apply(cluster, &silence("frontend", "gone", json!([{"name": "service", "value": "gone"}])));
     delete(cluster, "frontend", "gone");
     let guests = crate::support::root().join("tests/support/guests.yaml").display().to_string();
@@ -140,6 +155,7 @@ async fn case_48_a_gate_that_is_off_and_a_crd_that_is_missing() {
     .await;
     told(cluster, "frontend", "api", "True/SilenceApplied").await;
     assert_eq!(fake.count(Call::Post), 1);
+    altering(false);
     clean(cluster);
     running.stop().await;
 }

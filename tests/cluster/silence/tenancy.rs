@@ -1,4 +1,5 @@
-//! A tenant tries to mute what is not its own. No webhook stands in the way: the reconciler alone must hold.
+//! A tenant tries to mute what is not its own: with no webhook in the way, where the reconciler alone must hold, and with
+//! the webhooks in force.
 
 use serde_json::json;
 
@@ -176,8 +177,8 @@ async fn fifty_attempts_to_mute_another_namespace_mute_nothing_there() {
     running.stop().await;
     let mut spec = settings();
     spec.silence.namespace_injection = usher::settings::NamespaceInjection::Spec;
-    let running = usher(cluster, spec).await;
-    some_passes().await;
+    let running = usher(cluster, spec.clone()).await;
+    judged_anew(&running, stored_ones.len()).await;
     check("spec").await;
     assert_eq!(members.live(0).await.len(), before);
 
@@ -186,6 +187,48 @@ async fn fifty_attempts_to_mute_another_namespace_mute_nothing_there() {
     assert!(!sent.iter().any(|silence| matchers(silence).iter().any(|one| one.ends_with("\\Qbackend"))));
     clean(cluster);
     running.stop().await;
+
+    // The same through the webhooks, which refuse some; in both modes.
+    for (mode, settings) in [("effective", settings()), ("spec", spec)] {
+        bind(cluster, "main", &members, json!({}));
+        let running = usher(cluster, settings).await;
+        install::webhooks(cluster, running.admission, None);
+        let bad =
+            silence("backend", "probe", json!([{"name": "a", "value": "x"}, {"name": "a", "value": "y"}]));
+        until(20, "webhooks in force", || async { !asked(cluster, &["apply", "--dry-run=server"], &bad).0 })
+            .await;
+        let mut admitted = 0;
+        for object in &all {
+            let (ok, _, _) = asked(cluster, &["create"], object);
+            admitted += usize::from(ok);
+        }
+        println!("tenancy: {admitted} of {} are admitted by the webhooks ({mode})", all.len());
+        assert!(admitted >= 10 && admitted < stored_ones.len(), "{admitted}");
+        judged_anew(&running, admitted).await;
+        for member in 0..2 {
+            for silence in members.live(member).await.iter().filter(|silence| id(silence) != theirs) {
+                assert!(matchers(silence).contains(&"namespace=frontend".to_owned()), "{mode}: {silence}");
+            }
+            let muted = members.suppressed(member).await;
+            assert!(
+                !muted.is_empty() && muted.iter().all(|alert| alert["namespace"] == "frontend"),
+                "{muted:?}"
+            );
+        }
+        install::no_webhooks(cluster);
+        clean(cluster);
+        running.stop().await;
+    }
+}
+
+/// Waits until a replica has looked at this many Silences, twice.
+async fn judged_anew(running: &Running, count: usize) {
+    let looks = || {
+        let page = running.metrics.render();
+        let lines = page.lines().filter(|line| line.starts_with("usher_reconciles_total{kind=\"Silence\""));
+        lines.filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).sum::<usize>()
+    };
+    until(60, "all looked at", || async { looks() >= 2 * count }).await;
 }
 
 /// Case 57: an editor of Silences in one namespace writes neither in another nor a status.

@@ -48,13 +48,9 @@ fn web(secret: &str) -> Value {
     json!({"web": {"tlsConfig": {"cert": {"secret": of("tls.crt")}, "keySecret": of("tls.key")}}})
 }
 
-/// Case 36: a real Alertmanager with a certificate for its pod's name: believed with the CA in its Secret, not with
-/// another one; and with anybody's only when its owner says so, which is told.
-#[tokio::test(flavor = "multi_thread")]
-async fn case_36_a_certificate_is_checked_against_the_pod_s_name() {
-    let (cluster, _turn) = stage().await;
-    let made = certificate("main");
-    let directory = cluster.directory.join("am-tls");
+/// A real Alertmanager with this certificate; it asks for a client's if there is somebody whose clients it knows.
+async fn serving(cluster: &Cluster, name: &str, made: &Made, clients: Option<&str>) -> Alertmanagers {
+    let directory = cluster.directory.join(name);
     std::fs::create_dir_all(&directory).unwrap();
     let write = |name: &str, text: &str| {
         let path = directory.join(name);
@@ -62,11 +58,32 @@ async fn case_36_a_certificate_is_checked_against_the_pod_s_name() {
         path.display().to_string()
     };
     let (chain, key) = (write("tls.crt", &made.pair.certificate), write("tls.key", made.pair.key.expose()));
-    let configuration = format!("tls_server_config:\n  cert_file: {chain}\n  key_file: {key}\n");
+    let mut configuration = format!("tls_server_config:\n  cert_file: {chain}\n  key_file: {key}\n");
+    if let Some(authority) = clients {
+        let file = write("clients.pem", authority);
+        configuration +=
+            &format!("  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: {file}\n");
+    }
     let file = write("web.yml", &configuration).into();
-    let trust = Trust::new(&made.authority, false, None);
-    let members = Members { web: Some((file, trust)), ..Members::default() };
-    let members = Alertmanagers::start(Release::New, 1, members).await;
+    let (certificate, key) = admin(cluster);
+    let identity = clients.map(|_| (certificate.as_str(), key.as_str()));
+    let trust = Trust::new(&made.authority, false, identity);
+    Alertmanagers::start(Release::New, 1, Members { web: Some((file, trust)), ..Members::default() }).await
+}
+
+/// A client certificate and its key.
+fn admin(cluster: &Cluster) -> (String, String) {
+    let read = |name: &str| std::fs::read_to_string(cluster.directory.join(name)).unwrap();
+    (read("admin.pem"), read("admin.key"))
+}
+
+/// Case 36: a real Alertmanager with a certificate for its pod's name: believed with the CA in its Secret, not with
+/// another one, and not under another name; and with anybody's only when its owner says so, which is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn case_36_a_certificate_is_checked_against_the_pod_s_name() {
+    let (cluster, _turn) = stage().await;
+    let made = certificate("main");
+    let members = serving(cluster, "am-tls", &made, None).await;
     bind(cluster, "main", &members, web("am-tls"));
     let running = usher(cluster, settings()).await;
     apply(cluster, &silence("frontend", "api", json!([{"name": "service", "value": "api"}])));
@@ -90,10 +107,66 @@ async fn case_36_a_certificate_is_checked_against_the_pod_s_name() {
     assert_eq!(members.live(0).await.len(), 1);
     assert!(!events(cluster, "main").contains(&"InsecureTLS".to_owned()));
 
+    // The right CA, and the name of another pod.
+    let another = certificate("another");
+    let misnamed = serving(cluster, "am-misnamed", &another, None).await;
+    let data = json!({"tls.crt": another.pair.certificate, "ca.crt": another.authority});
+    install::apply(cluster, &[secret("am-misnamed", &data)]);
+    let mut spec = web("am-misnamed");
+    spec["silenceSelector"] = json!({"matchLabels": {"team": "web"}});
+    bind(cluster, "misnamed", &misnamed, spec);
+    let (ok, _, errors) = cluster.kubectl(&["label", "silence", "-n", "frontend", "api", "team=web"], None);
+    assert!(ok, "{errors}");
+    let object = told(cluster, "frontend", "api", "False/TLSError").await;
+    assert_eq!(binding(&object, "misnamed")["conditions"][0]["reason"], "TLSError");
+    assert!(misnamed.silences(0).await.is_empty());
+    cluster.kubectl(&["delete", "alertmanager", "-n", "monitoring", "misnamed"], None);
+    told(cluster, "frontend", "api", "True/SilenceApplied").await;
+
     install::apply(cluster, &[whole(&stranger.authority)]);
     annotate(cluster, "alertmanager", "monitoring", "main", "usher.dev/alertmanager-tls-insecure=true");
     until(20, "the warning", || async { events(cluster, "main").contains(&"InsecureTLS".to_owned()) }).await;
     told(cluster, "frontend", "api", "True/SilenceApplied").await;
+    delete(cluster, "frontend", "api");
+    revoke(cluster);
+    clean(cluster);
+    running.stop().await;
+}
+
+/// Section 2.5: an Alertmanager that wants to see a client certificate, and says so in its object or only in the
+/// handshake: told apart from everything else, and spoken to as soon as there is one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_alertmanager_that_asks_for_a_client_certificate_gets_the_one_of_its_secret() {
+    let (cluster, _turn) = stage().await;
+    grant(cluster);
+    let clients = std::fs::read_to_string(cluster.directory.join("ca.pem")).unwrap();
+    let (said, silent) = (certificate("said"), certificate("silent"));
+    let (said_members, silent_members) = tokio::join!(
+        serving(cluster, "am-said", &said, Some(&clients)),
+        serving(cluster, "am-silent", &silent, Some(&clients)),
+    );
+    let (certificate, key) = admin(cluster);
+    for (name, made) in [("said", &said), ("silent", &silent)] {
+        let own = json!({"tls.crt": made.pair.certificate, "ca.crt": made.authority});
+        let ours = json!({"tls.crt": certificate, "tls.key": key, "ca.crt": made.authority});
+        install::apply(cluster, &[secret(name, &own), secret(&format!("{name}-client"), &ours)]);
+    }
+    let mut spec = web("said");
+    spec["web"]["tlsConfig"]["clientAuthType"] = json!("RequireAndVerifyClientCert");
+    bind(cluster, "said", &said_members, spec);
+    bind(cluster, "silent", &silent_members, web("silent"));
+    let running = usher(cluster, settings()).await;
+    apply(cluster, &silence("frontend", "api", json!([{"name": "service", "value": "api"}])));
+    let object = told(cluster, "frontend", "api", "False/ClientCertificateRequired").await;
+    for name in ["said", "silent"] {
+        assert_eq!(binding(&object, name)["conditions"][0]["reason"], "ClientCertificateRequired", "{name}");
+    }
+    for name in ["said", "silent"] {
+        let annotation = format!("usher.dev/alertmanager-tls-secret={name}-client");
+        annotate(cluster, "alertmanager", "monitoring", name, &annotation);
+    }
+    told(cluster, "frontend", "api", "True/SilenceApplied").await;
+    assert_eq!((said_members.live(0).await.len(), silent_members.live(0).await.len()), (1, 1));
     delete(cluster, "frontend", "api");
     revoke(cluster);
     clean(cluster);

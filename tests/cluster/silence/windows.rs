@@ -15,9 +15,9 @@ fn in_seconds(seconds: i64) -> Timestamp {
 async fn case_38_a_silence_begins_ends_and_is_forgotten() {
     let (cluster, _turn) = stage().await;
     let forgetful =
-        Members { retention: "6s".to_owned(), maintenance: "1s".to_owned(), ..Members::default() };
+        Members { retention: "15s".to_owned(), maintenance: "1s".to_owned(), ..Members::default() };
     let members = Alertmanagers::start(Release::New, 1, forgetful).await;
-    bind(cluster, "main", &members, json!({"retention": "6s"}));
+    bind(cluster, "main", &members, json!({"retention": "15s"}));
     let running = usher(cluster, settings()).await;
     let between = |name: &str, start: Timestamp, end: Timestamp| {
         let mut object = silence("frontend", name, json!([{"name": "service", "value": name}]));
@@ -55,13 +55,13 @@ async fn case_38_a_silence_begins_ends_and_is_forgotten() {
     assert_eq!(members.live(0).await.len(), 1);
 
     // It begins and ends by itself.
-    apply(cluster, &between("short", in_seconds(4), in_seconds(9)));
+    apply(cluster, &between("short", in_seconds(12), in_seconds(24)));
     told(cluster, "frontend", "short", "True/SilencePending").await;
     told(cluster, "frontend", "short", "True/SilenceApplied").await;
     let object = told(cluster, "frontend", "short", "True/SilenceExpired").await;
     assert_eq!(object["status"]["phase"], "Expired");
     assert!(binding(&object, "main")["silenceID"].is_string());
-    until(30, "forgotten", || async {
+    until(40, "forgotten", || async {
         let object = stored(cluster, "frontend", "short");
         binding(&object, "main")["silenceID"].is_null()
     })
@@ -123,8 +123,8 @@ async fn case_63_65_66_recurring_windows_come_and_go_on_time() {
     let members = Alertmanagers::start(Release::New, 2, Members::default()).await;
     bind(cluster, "main", &members, json!({}));
     // Enough of this minute must be left.
-    until(40, "a good moment", || async { Timestamp::now().as_second() % 60 < 30 }).await;
     let running = usher(cluster, settings()).await;
+    until(70, "a good moment", || async { Timestamp::now().as_second() % 60 < 10 }).await;
     let now = Timestamp::now();
     let (this, this_start) = minute(now);
     let (next, next_start) = minute(now + SignedDuration::from_secs(60));
@@ -214,6 +214,41 @@ async fn case_63_65_66_recurring_windows_come_and_go_on_time() {
     .await;
     let object = told(cluster, "frontend", "inside", "True/SilenceApplied").await;
     assert_eq!(counts(binding(&object, "main")), "2/2");
+    clean(cluster);
+    running.stop().await;
+}
+
+/// Case 64: made inside a window, and active at once, until `until` cuts it; after the last window it is over, and nothing
+/// more is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn case_64_a_window_is_cut_at_the_end_of_its_schedule() {
+    let (cluster, _turn) = stage().await;
+    let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
+    bind(cluster, "main", &members, json!({}));
+    let running = usher(cluster, settings()).await;
+    let (this, _) = minute(Timestamp::now());
+    let until_ = in_seconds(20);
+    let mut object = recurring("last", &this, "2h");
+    object["spec"]["schedule"]["until"] = json!(until_);
+    apply(cluster, &object);
+    let object = told(cluster, "frontend", "last", "True/SilenceApplied").await;
+    assert_eq!(
+        (&object["status"]["phase"], &object["status"]["nextWindow"]),
+        (&json!("Active"), &Value::Null)
+    );
+    let sent = own(&members, "last").await.remove(0);
+    assert_eq!(sent["endsAt"].as_str().unwrap().parse::<Timestamp>().unwrap(), until_);
+    let posted = calls(&members)["post"];
+    let object = told(cluster, "frontend", "last", "True/SilenceExpired").await;
+    assert_eq!(object["status"]["phase"], "Expired");
+    assert_eq!(
+        object["status"]["expiresAt"],
+        json!(until_.to_string()),
+        "when it was over can still be seen"
+    );
+    some_passes().await;
+    assert!(own(&members, "last").await.is_empty());
+    assert_eq!(calls(&members)["post"], posted);
     clean(cluster);
     running.stop().await;
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::stream::{self, StreamExt as _};
 use jiff::Timestamp;
 use kube::Client as Kube;
 
@@ -23,6 +24,9 @@ use crate::view::{Key, View};
 const EVERY: Duration = Duration::from_mins(1);
 /// The first time, when the watches have had a moment.
 const FIRST: Duration = Duration::from_secs(2);
+/// How long one of them may take, and how many are read at once: an answer can be large.
+const PATIENCE: Duration = Duration::from_secs(20);
+const AT_ONCE: usize = 8;
 /// More than these say too much to be looked through for every review.
 const MOST: usize = 10_000;
 
@@ -38,25 +42,21 @@ pub async fn watch(view: Arc<View>, settings: Arc<Settings>, client: Kube) {
         all.retain(|alertmanager| opts_in(alertmanager, &settings.silence));
         let exists = |key: &Key| all.iter().any(|alertmanager| super::is(alertmanager, key));
         view.alerts.retain(exists);
-        clients.retain(|key, _| exists(key));
-        let finder = Finder { settings: &settings, view: &view, client: Some(&client) };
-        // All at once: one that hangs must not make what the others said too old.
-        let read = futures::future::join_all(all.iter().map(|alertmanager| {
+        let finder = &Finder { settings: &settings, view: &view, client: Some(&client) };
+        // One that hangs must not make what the others said too old, nor what was said wait to be heard.
+        let read = all.iter().map(|alertmanager| {
             let metadata = &alertmanager.metadata;
             let key = (metadata.namespace.clone(), metadata.name.clone());
-            let known = clients.get(&key).cloned();
-            let finder = &finder;
-            async move { (key, read(alertmanager, known, finder).await) }
-        }))
-        .await;
-        for (key, read) in read {
-            let (snapshot, client) = read.unzip();
-            match client {
-                Some(client) => drop(clients.insert(key.clone(), client)),
-                None => drop(clients.remove(&key)),
+            let (known, view) = (clients.get(&key).cloned(), &view);
+            async move {
+                let read = tokio::time::timeout(PATIENCE, read(alertmanager, known, finder)).await;
+                let (snapshot, client) = read.ok().flatten().unzip();
+                view.alerts.set(key.clone(), snapshot.flatten());
+                client.map(|client| (key, client))
             }
-            view.alerts.set(key, snapshot.flatten());
-        }
+        });
+        let answered = stream::iter(read.collect::<Vec<_>>()).buffer_unordered(AT_ONCE);
+        clients = answered.filter_map(std::future::ready).collect().await;
         tokio::time::sleep(EVERY).await;
     }
 }

@@ -109,7 +109,10 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
     let status = SilenceState {
         phase: Some(phase),
         starts_at: window.map(|window| whole_seconds(window.start)),
-        expires_at: window.map(|window| whole_seconds(window.end)),
+        // After the last window of a schedule the end of that one stays: from then on the object is over.
+        expires_at: window
+            .map(|window| whole_seconds(window.end))
+            .or(stored.status.expires_at.filter(|_| is_over)),
         next_window: after.map(shown),
         bindings: (!bindings.is_empty()).then_some(bindings),
     };

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
+use crate::kinds::silence::tenancy::shown_name;
 use crate::upstream::alertmanager::{Matcher, Silence, State};
 
 /// A silence as it should be.
@@ -74,7 +75,7 @@ pub fn shown(matcher: &Matcher) -> String {
         (true, true) => "=~",
         (false, true) => "!~",
     };
-    format!("{}{sign}{:?}", matcher.name, matcher.value)
+    format!("{}{sign}{:?}", shown_name(&matcher.name), matcher.value)
 }
 
 /// Do two lists hold the same matchers, each as often, in whatever order?

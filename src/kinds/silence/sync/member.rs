@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::failure_of;
 use super::snapshot::{Failure, Instance, Snapshot};
 use super::target::Place;
-use crate::kinds::alertmanager::version::keeps_annotations;
+use crate::kinds::alertmanager::version::{keeps_annotations, release};
 use crate::upstream::alertmanager::{Alertmanager as Api, ClusterStatus, Silence, Status};
 use crate::upstream::http::Timeouts;
 use crate::upstream::{Cause, Client, Error};
@@ -31,13 +31,25 @@ pub(super) struct Member {
     failures: u32,
     /// When it was last tried.
     tried: Option<Instant>,
+    /// Why the last call failed, until one succeeds.
+    last: Option<Error>,
 }
 
 impl Member {
     /// An instance that was not spoken to yet.
     pub(super) fn new(place: Place, timeouts: Timeouts) -> Self {
         let api = Client::new(place.endpoint.clone(), timeouts).map(Api::new);
-        Self { place, api, status: None, failures: 0, tried: None }
+        Self { place, api, status: None, failures: 0, tried: None, last: None }
+    }
+
+    /// Was it called since?
+    pub(super) fn was_tried(&self, since: Instant) -> bool {
+        self.tried.is_some_and(|tried| tried >= since)
+    }
+
+    /// The release that it says it is.
+    pub(super) fn release(&self) -> Option<(u32, u32)> {
+        self.status.as_ref().and_then(|(_, status)| release(status.version.as_deref()?))
     }
 
     /// The same at a place of which more is known now.
@@ -51,8 +63,16 @@ pub(super) enum Answer {
     Listed(Vec<Silence>),
     Unlistable(Error),
     Failed(Error),
-    /// Its circuit is open and it is not time to try again.
-    Left,
+}
+
+impl Answer {
+    /// Why there is no list.
+    pub(super) fn error(&self) -> Option<&Error> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Unlistable(error) | Self::Failed(error) => Some(error),
+        }
+    }
 }
 
 /// Asks an instance for all its silences, and now and then for what it says of itself.
@@ -65,8 +85,11 @@ pub(super) async fn ask(mut member: Member) -> (Member, Answer) {
         }
     };
     let is_open = member.failures >= FAILURES;
-    if is_open && member.tried.is_some_and(|tried| tried.elapsed() < PROBE) {
-        return (member, Answer::Left);
+    // Until it is time to try again, what it last said holds: a reason that changes with every look would tell nobody
+    // anything.
+    let is_left = is_open && member.tried.is_some_and(|tried| tried.elapsed() < PROBE);
+    if let Some(error) = member.last.as_ref().filter(|_| is_left).cloned() {
+        return (member, Answer::Failed(error));
     }
     member.tried = Some(Instant::now());
     let ttl = match &member.status {
@@ -81,11 +104,11 @@ pub(super) async fn ask(mut member: Member) -> (Member, Answer) {
     }
     match api.list().await {
         Ok(silences) => {
-            member.failures = 0;
+            (member.failures, member.last) = (0, None);
             (member, Answer::Listed(silences))
         }
         Err(error) if matches!(error.cause(), Cause::Unlistable(_)) => {
-            member.failures = 0;
+            (member.failures, member.last) = (0, None);
             (member, Answer::Unlistable(error))
         }
         Err(error) => failed(member, error),
@@ -94,6 +117,7 @@ pub(super) async fn ask(mut member: Member) -> (Member, Answer) {
 
 fn failed(mut member: Member, error: Error) -> (Member, Answer) {
     member.failures += 1;
+    member.last = Some(error.clone());
     // It may come back as another version, or with nothing.
     member.status = None;
     (member, Answer::Failed(error))
@@ -109,7 +133,8 @@ pub(super) fn put_together(
     let known = asked.iter().map(|(member, _)| instance(member, now));
     let absent = (0..missing).map(|_| Instance::new(false));
     let mut snapshot = Snapshot::new(known.chain(absent).collect());
-    let (mut members, mut trouble) = (Vec::with_capacity(asked.len()), cut_off(&asked, missing));
+    let (mut members, mut trouble, cut_off) =
+        (Vec::with_capacity(asked.len()), None, cut_off(&asked, missing));
     for (position, (member, answer)) in asked.into_iter().enumerate() {
         match answer {
             Answer::Listed(silences) => snapshot.listed(position, silences),
@@ -120,10 +145,10 @@ pub(super) fn put_together(
             Answer::Failed(error) => {
                 trouble.get_or_insert_with(|| error.to_string());
                 snapshot.failed(position, failure_of(error.cause()));
-            }
-            Answer::Left => {
-                trouble.get_or_insert_with(|| format!("{} did not answer lately", member.place.name));
-                snapshot.failed(position, Failure::Unavailable);
+                // A pod says whether it takes requests; of a URL only the answer tells.
+                if member.place.since.is_none() {
+                    snapshot.not_ready(position);
+                }
             }
         }
         members.push(member);
@@ -131,7 +156,7 @@ pub(super) fn put_together(
     for position in members.len()..members.len() + missing {
         snapshot.failed(position, Failure::Unavailable);
     }
-    (snapshot, members, trouble)
+    (snapshot, members, trouble.or(cut_off))
 }
 
 /// An instance that sees fewer members than there should be is cut off from gossip, or others are.

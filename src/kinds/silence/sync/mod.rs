@@ -32,7 +32,7 @@ use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 use super::selection::refusal_for;
 use super::spec::{Binding, SilenceSpec, SilenceState};
@@ -96,7 +96,16 @@ impl Synced for Silence {
         if !metadata.finalizers.iter().flatten().any(|held| held == names::SILENCE_CLEANUP) {
             return Ok(None);
         }
-        let Some(identity) = identity(stored, context) else { return Ok(Some(SOON)) };
+        let sender = Sender { stored, context, announced: Mutex::default() };
+        let Some(identity) = identity(stored, context) else {
+            // Whose silences these are cannot be told, in whichever way; the object does not wait for that for ever.
+            if !is_given_up(stored, context) {
+                return Ok(Some(SOON));
+            }
+            sender.abandon().await?;
+            sender.unfinalize().await?;
+            return Ok(None);
+        };
         // Alertmanagers that are not known yet are not gone: they may hold it.
         if !context.view.alertmanagers.is_known() && !is_given_up(stored, context) {
             return Ok(Some(SOON));
@@ -111,7 +120,6 @@ impl Synced for Silence {
                     .or_insert(selecting.alertmanager);
             }
         }
-        let sender = Sender { stored, context };
         let finalizer = OnceCell::new_with(Some(()));
         let jobs = alertmanagers.values().map(|alertmanager| {
             let desired = Desired::Absent(Absence::Deleted, matchers_for(stored, None, context));
@@ -125,18 +133,7 @@ impl Synced for Silence {
             return Ok(Some(patience(stored, context).map_or(wait, |left| wait.min(left))));
         }
         if !left.is_empty() {
-            let ids: Vec<String> = stored
-                .status
-                .bindings
-                .iter()
-                .flatten()
-                .filter_map(|binding| {
-                    let end = stored.status.expires_at.map(|end| end.to_string()).unwrap_or_default();
-                    Some(format!("{} (ends at {end})", binding.silence_id.as_ref()?))
-                })
-                .collect();
-            let note = format!("not ended where nobody answers: {}", ids.join(", "));
-            sender.tell(true, "CleanupAbandoned", &note).await?;
+            sender.abandon().await?;
         }
         sender.unfinalize().await?;
         for alertmanager in alertmanagers.values() {
@@ -176,7 +173,7 @@ async fn keep(
     let facts = facts(context, &user, now);
     let selection = object.map(|object| select(&object.metadata, &facts)).unwrap_or_default();
     let windows = object.map_or(Windows::Never, |object| windows(object, now));
-    let sender = Sender { stored, context };
+    let sender = Sender { stored, context, announced: Mutex::default() };
     let has_finalizer =
         stored.metadata().finalizers.iter().flatten().any(|held| held == names::SILENCE_CLEANUP);
     let finalizer = OnceCell::new_with(has_finalizer.then_some(()));
@@ -184,7 +181,7 @@ async fn keep(
     let mut wanted: Vec<(Arc<Alertmanager>, Desired, Option<String>)> = Vec::new();
     for selecting in &selection.selecting {
         let Some(object) = object else { break };
-        let refusal = refusal_for(object, selecting, &context.settings.silence);
+        let refusal = refusal_for(object, selecting, &context.settings.silence, &context.view);
         let desired = desired(object, selecting, refusal.is_some(), &windows, context, now);
         wanted.push((Arc::clone(&selecting.alertmanager), desired, refusal));
     }
@@ -342,12 +339,15 @@ fn job<'a>(
     let key = (metadata.namespace.clone(), metadata.name.clone());
     let binding = stored.status.bindings.iter().flatten().find(|known| known.key() == key);
     let observed = stored.conditions.iter().find(|known| known.r#type == status::READY);
+    let said = binding.into_iter().flat_map(|binding| binding.conditions.iter().flatten()).next();
+    // Between two windows the id is that of the last one, and the status tells the next one's end.
+    let is_between = said.is_some_and(|ready| ready.reason == Reason::Scheduled.as_str());
     let record = binding.map_or_else(Record::default, |binding| Record {
         silence_id: binding.silence_id.clone(),
         matchers: binding.effective_matchers.clone().unwrap_or_default(),
         ends_at: stored.status.expires_at,
         written_at: binding.last_sync_time,
-        current: observed.and_then(|ready| ready.observed_generation) == stored.generation(),
+        current: !is_between && observed.and_then(|ready| ready.observed_generation) == stored.generation(),
     });
     let alertmanager = Arc::clone(alertmanager);
     let generation = stored.generation();
@@ -405,6 +405,8 @@ pub(super) fn failure_of(cause: &Cause) -> Failure {
 struct Sender<'a> {
     stored: &'a Stored<Silence>,
     context: &'a Context,
+    /// The status with what was announced: two Alertmanagers' announcements must not undo each other.
+    announced: Mutex<Option<SilenceState>>,
 }
 
 impl Sender<'_> {
@@ -415,6 +417,16 @@ impl Sender<'_> {
 
     async fn tell(&self, warns: bool, reason: &'static str, note: &str) -> Result<(), Error> {
         crate::reconcile::driver::tell_one(self.stored, self.context, warns, reason, note).await
+    }
+
+    /// Tells what is left behind.
+    async fn abandon(&self) -> Result<(), Error> {
+        let end = self.stored.status.expires_at.map(|end| end.to_string()).unwrap_or_default();
+        let bindings = self.stored.status.bindings.iter().flatten();
+        let ids =
+            bindings.filter_map(|binding| Some(format!("{} (ends at {end})", binding.silence_id.as_ref()?)));
+        let note = format!("not ended where nobody answers: {}", ids.collect::<Vec<_>>().join(", "));
+        self.tell(true, "CleanupAbandoned", &note).await
     }
 
     /// Takes the finalizer off, whoever put it there.
@@ -486,9 +498,10 @@ impl Announce for Sender<'_> {
         record: &'a Record,
     ) -> BoxFuture<'a, Result<(), Error>> {
         async move {
-            let mut state = self.stored.status.clone();
-            binding::announce(&mut state, alertmanager, record);
-            status::apply(self.stored, &self.stored.conditions, &state, self.context).await.map(|_| ())
+            let mut announced = self.announced.lock().await;
+            let state = announced.get_or_insert_with(|| self.stored.status.clone());
+            binding::announce(state, alertmanager, record);
+            status::apply(self.stored, &self.stored.conditions, state, self.context).await.map(|_| ())
         }
         .boxed()
     }

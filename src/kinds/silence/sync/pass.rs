@@ -10,13 +10,12 @@ use jiff::{SignedDuration, Timestamp};
 use kube::runtime::events::EventType;
 use tokio::sync::OnceCell;
 
+use super::content::{are_shown, shown};
 use super::outcome::{Outcome, Reason};
 use super::plan::{Blocked, Desired, Step, WhyExpire, WhyPost, next};
 use super::registry::{Known, Rejection, Write, list_ttl};
 use super::snapshot::{Failure, Reach};
-use super::target::Finder;
 use super::{Adoption, Identity, Record, adoption, failure_of, sweeper};
-use crate::observe::metrics::ReasonLabel;
 use crate::observe::silence_metrics::WriteLabels;
 use crate::reconcile::{Context, Error, News};
 use crate::upstream::{Cause, Error as Upstream};
@@ -104,6 +103,7 @@ impl Job<'_> {
             };
             match step {
                 Step::Nothing(outcome) => {
+                    self.found(&outcome, now);
                     let state = known.state();
                     let mut instances = state.snapshot.instances().iter();
                     let is_trouble = outcome.reason >= Reason::PartiallySynced
@@ -228,6 +228,19 @@ impl Job<'_> {
         Err(Error::Slow)
     }
 
+    /// Everything is as it should be: the record says so, also when the process that sent it died before its status did.
+    fn found(&mut self, outcome: &Outcome, now: Timestamp) {
+        let Desired::Present(wanted) = &self.desired else { return };
+        if outcome.silence_id.is_none() || outcome.reason == Reason::SilenceExpired {
+            return;
+        }
+        if !are_shown(&wanted.matchers, &self.record.matchers) {
+            self.record.matchers = wanted.matchers.iter().map(shown).collect();
+        }
+        self.record.ends_at = Some(wanted.ends_at);
+        self.record.written_at.get_or_insert(now);
+    }
+
     /// Takes what was written and is not in the status yet; says whether there is any.
     fn recall(&mut self, known: &Known) -> bool {
         let mut state = known.state();
@@ -249,10 +262,8 @@ impl Job<'_> {
         untaken.is_some_and(|id| known.state().snapshot.newest(id).is_none())
     }
 
-    async fn list(&self, known: &Known, oldest: Duration) {
-        let Context { settings, view, client, .. } = self.context;
-        let finder = Finder { settings, view, client: Some(&client.0) };
-        known.refresh(&self.alertmanager, &finder, oldest).await;
+    async fn list(&self, known: &Arc<Known>, oldest: Duration) {
+        known.refresh(&self.alertmanager, self.context, oldest).await;
         for id in self.record.silence_id.iter().chain(&self.identity.adopt) {
             known.look_up(id).await;
         }
@@ -271,8 +282,7 @@ impl Job<'_> {
 
     fn failed(&mut self, known: &Known, instance: usize, error: &Upstream) {
         tracing::debug!(silence = self.identity.created_by(), %error, "not written");
-        let reason = ReasonLabel { reason: error.label() };
-        self.context.metrics.silence.errors.get_or_create(&reason).inc();
+        self.context.metrics.silence.failed(error.label());
         let mut state = known.state();
         state.trouble = Some(error.to_string());
         let why = failure_of(error.cause());

@@ -258,9 +258,11 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// May something be sent there?
+    /// May something be sent there? Not where a write failed; and nowhere when one was refused for who asks.
     pub(super) fn takes_writes(&self, instance: usize) -> bool {
-        self.snapshot.instances().get(instance).is_some_and(|one| one.is_reachable() && one.refused.is_none())
+        let instances = self.snapshot.instances();
+        let takes = instances.get(instance).is_some_and(|one| one.is_reachable() && one.refused.is_none());
+        takes && !instances.iter().filter_map(|one| one.refused).any(Failure::is_about_the_asker)
     }
 
     /// What forbids any conclusion at all.

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::content::{Content, Wanted, are_shown, same_matchers, same_second};
 use super::outcome::{Outcome, Reason};
 use super::plan::{Blocked, Owned, Pass, Step, WhyExpire, WhyPost};
-use super::snapshot::{Failure, Instance, Reach, state_at};
+use super::snapshot::{Instance, Reach, state_at};
 use crate::upstream::alertmanager::{Draft, Silence, State};
 
 /// While replication is awaited: the time since the last write up to which a wait applies, and the wait. Together
@@ -125,13 +125,12 @@ impl<'a> Present<'a> {
         if let Some(failure) = ready.filter_map(Instance::failure).max() {
             return self.wait(Blocked::ListFailed(failure));
         }
-        // When one refuses the next is tried, once; not when it is for who asks.
+        // When one refuses the next is tried, once.
         let refused = instances.iter().filter_map(|one| one.refused).count();
-        let is_ours = instances.iter().filter_map(|one| one.refused).any(Failure::is_about_the_asker);
-        let mut writers = (0..).zip(instances).filter(|(_, one)| one.ready && one.reach == Reach::Listed);
-        let writer = writers.find(|(_, one)| one.refused.is_none()).map(|(position, _)| position);
+        let writers = (0..).zip(instances).filter(|(_, one)| one.ready && one.reach == Reach::Listed);
+        let writer = writers.map(|(position, _)| position).find(|position| self.pass.takes_writes(*position));
         match writer {
-            Some(writer) if refused < 2 && !is_ours => self.post(writer, None, self.why_create()),
+            Some(writer) if refused < 2 => self.post(writer, None, self.why_create()),
             _ if refused > 0 => self.wait(Blocked::WriteFailed),
             _ => self.wait(Blocked::NotReady),
         }

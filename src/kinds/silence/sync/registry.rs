@@ -11,23 +11,27 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Record;
-use super::member::{Member, PROBE, ask, put_together};
+use super::member::{Answer, Member, PROBE, ask, put_together};
 use super::outcome::Reason;
 use super::plan::Bounds;
 use super::snapshot::{Failure, Reach, Snapshot};
 use super::tally::Tally;
 use super::target::{Caution, Finder, Target, Unreachable};
 use crate::observe::metrics::Metrics;
+use crate::reconcile::Context;
 use crate::settings::AlertmanagerSettings;
 use crate::upstream::alertmanager::{Alertmanager as Api, Draft, Matcher};
 use crate::upstream::http::Timeouts;
 use crate::view::Key;
+use crate::view::alerts::Listed;
 use crate::view::records::Alertmanager;
 
 /// A list is good for so long, unless somebody waits for something to appear in it.
 const LIST_TTL: Duration = Duration::from_secs(10);
 /// The number of muted alerts is no reason to write more often.
 const ALERTS_EVERY: Duration = Duration::from_mins(5);
+/// How long a pass waits for instances that did not answer the last time.
+const BRIEFLY: Duration = Duration::from_secs(1);
 /// A list of thousands takes its time: no more than this part of it is spent on listing while somebody waits.
 const LISTING_SHARE: u32 = 8;
 /// Two watches of the same objects are not further apart than this.
@@ -108,6 +112,16 @@ impl Registry {
         known.contains_key(&(namespace.to_owned(), name.to_owned()))
     }
 
+    /// Forgets what was written: another replica leads now, and what it writes is not told here.
+    pub fn resign(&self) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for known in known.values() {
+            let mut state = known.state();
+            state.records.clear();
+            state.rejections.clear();
+        }
+    }
+
     /// Forgets those that are gone.
     pub fn retain(&self, exists: impl Fn(&Key) -> bool) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).retain(|key, _| exists(key));
@@ -119,7 +133,7 @@ impl Registry {
 #[derive(Debug, Default)]
 pub struct Known {
     /// Held while lists are under way, so that one reader lists for all.
-    listing: tokio::sync::Mutex<()>,
+    listing: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
 }
 
@@ -135,6 +149,8 @@ pub struct State {
     listed: Option<Instant>,
     /// How long they took.
     took: Duration,
+    /// Did an instance fail to answer? Then the next lists are not waited for.
+    is_failing: bool,
     /// What was written since, to be folded into lists that were begun before.
     writes: Vec<(Instant, Write)>,
     /// What was written for objects whose status does not say so yet, and for which generation, by uid.
@@ -312,10 +328,15 @@ impl Known {
     }
 
     /// Lists the instances, unless somebody did so a short while ago. Who wants a list that is newer than usual, but not
-    /// one of now, does not wait for another who lists.
-    pub async fn refresh(&self, alertmanager: &Alertmanager, finder: &Finder<'_>, oldest: Duration) {
-        let settings = &finder.settings.alertmanager;
-        let usual = list_ttl(settings);
+    /// one of now, does not wait for another who lists. Nobody waits long for instances that did not answer the last time:
+    /// the Silences of other Alertmanagers are next in the queue.
+    pub async fn refresh(
+        self: &Arc<Self>,
+        alertmanager: &Arc<Alertmanager>,
+        context: &Context,
+        oldest: Duration,
+    ) {
+        let usual = list_ttl(&context.settings.alertmanager);
         let fresh = |state: &State| {
             let least = state.took.saturating_mul(LISTING_SHARE).min(LIST_TTL);
             state.age() <= if oldest.is_zero() { oldest } else { oldest.max(least) }
@@ -323,14 +344,33 @@ impl Known {
         if fresh(&self.state()) {
             return;
         }
-        let _listing = match self.listing.try_lock() {
+        let is_failing = self.state().is_failing;
+        let is_fair = |state: &State| state.is_failing || oldest < usual && state.age() <= usual;
+        let listing = match Arc::clone(&self.listing).try_lock_owned() {
             Ok(listing) => listing,
-            Err(_) if !oldest.is_zero() && oldest < usual && self.state().age() <= usual => return,
-            Err(_) => self.listing.lock().await,
+            Err(_) if !oldest.is_zero() && is_fair(&self.state()) => return,
+            Err(_) => Arc::clone(&self.listing).lock_owned().await,
         };
         if fresh(&self.state()) {
             return;
         }
+        let (known, alertmanager) = (Arc::clone(self), Arc::clone(alertmanager));
+        let (settings, view, client) =
+            (Arc::clone(&context.settings), Arc::clone(&context.view), context.client.0.clone());
+        let metrics = Arc::clone(&context.metrics);
+        let listing = async move {
+            let _listing = listing;
+            let finder = Finder { settings: &settings, view: &view, client: Some(&client) };
+            known.list(&alertmanager, &finder, &metrics).await;
+        };
+        if oldest.is_zero() || !is_failing {
+            return listing.await;
+        }
+        let _ = tokio::time::timeout(BRIEFLY, tokio::spawn(listing)).await;
+    }
+
+    async fn list(&self, alertmanager: &Alertmanager, finder: &Finder<'_>, metrics: &Metrics) {
+        let settings = &finder.settings.alertmanager;
         let began = Instant::now();
         let target = finder.find(alertmanager).await;
         let timeouts = Timeouts { connect: settings.connect_timeout, request: settings.timeout };
@@ -340,6 +380,7 @@ impl Known {
             Err(unreachable) => {
                 let mut state = self.state();
                 state.unreachable = Some(unreachable);
+                state.is_failing = false;
                 state.snapshot = Snapshot::default();
                 state.listed = Some(began);
                 return;
@@ -356,11 +397,18 @@ impl Known {
         // Those that it should have and that are not there count, too.
         let missing = target.total.saturating_sub(members.len());
         let asked = futures::future::join_all(members.into_iter().map(ask)).await;
+        for error in
+            asked.iter().filter_map(|(member, answer)| answer.error().filter(|_| member.was_tried(began)))
+        {
+            metrics.silence.failed(error.label());
+        }
+        let is_failing = asked.iter().any(|(_, answer)| matches!(answer, Answer::Failed(_)));
         let (snapshot, members, trouble) = put_together(asked, missing);
 
         let metadata = &alertmanager.metadata;
         let key = (metadata.namespace.clone(), metadata.name.clone());
-        finder.view.silence_counts.set(key, snapshot.ids().count());
+        let oldest = members.iter().filter_map(Member::release).min();
+        finder.view.lists.set(key, Listed { silences: snapshot.ids().count(), oldest });
         let mut state = self.state();
         let news = target.cautions.iter().filter(|caution| !state.cautions.contains(caution));
         let news: Vec<Caution> = news.copied().collect();
@@ -370,8 +418,10 @@ impl Known {
         state.members = members;
         state.unreachable = None;
         state.trouble = trouble;
-        state.listed = Some(began);
+        // Who waited for an answer that did not come need not do so again.
+        state.listed = Some(if is_failing { Instant::now() } else { began });
         state.took = began.elapsed();
+        state.is_failing = is_failing;
         state.settle(&target, began);
     }
 }

@@ -235,6 +235,13 @@ impl Snapshot {
         }
     }
 
+    /// An instance does not take requests.
+    pub fn not_ready(&mut self, instance: usize) {
+        if let Some(instance) = self.instances.get_mut(instance) {
+            instance.ready = false;
+        }
+    }
+
     /// The copy of a silence that an instance holds.
     pub fn copy(&self, instance: usize, id: &str) -> Option<&Arc<Silence>> {
         self.silences.get(id)?.get(instance)?.as_ref()

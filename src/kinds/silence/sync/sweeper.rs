@@ -11,11 +11,11 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube::runtime::events::EventType;
 
 use super::registry::{Known, Write, list_ttl};
-use super::target::Finder;
 use super::{Liveness, Sweep, cluster_id, is, orphans};
-use crate::kinds::silence::Silence;
-use crate::kinds::silence::tenancy::{Source, opts_in, select, silence_selector, unusable};
+use crate::kinds::silence::tenancy::{Source, is_static, opts_in, select, silence_selector, unusable};
+use crate::kinds::silence::{KIND, Silence};
 use crate::names;
+use crate::observe::metrics::SubsystemLabels;
 use crate::observe::silence_metrics::{OrphanLabel, SourceLabel};
 use crate::reconcile::backoff::around;
 use crate::reconcile::guard::facts;
@@ -47,6 +47,7 @@ struct Gauges(Arc<Context>);
 impl Drop for Gauges {
     fn drop(&mut self) {
         self.0.silences.tally.retain(|_| false, &self.0.metrics);
+        self.0.silences.resign();
         tell_orphans(&self.0, 0, 0);
     }
 }
@@ -60,8 +61,7 @@ fn tell_orphans(context: &Context, unproven: usize, suspended: usize) {
 async fn sweep_for_ever(context: Arc<Context>) {
     loop {
         tokio::time::sleep(around(context.settings.alertmanager.sweep_interval)).await;
-        // A cache that is not complete would make orphans of everything.
-        if context.view.silences.standing() != Standing::Synced || !context.leadership.is_held() {
+        if !may_sweep(context.view.silences.standing()) || !context.leadership.is_held() {
             continue;
         }
         let Some(cluster) = cluster_id(&context) else { continue };
@@ -84,6 +84,11 @@ async fn sweep_for_ever(context: Arc<Context>) {
     }
 }
 
+/// A cache that is not complete would make orphans of everything.
+fn may_sweep(silences: Standing) -> bool {
+    silences == Standing::Synced
+}
+
 /// Keeps the count of where Alertmanagers say what they select. One that says nothing selects nothing, which surprises
 /// people whose CRD drops the fields: told once.
 async fn sources(context: Arc<Context>) {
@@ -91,6 +96,9 @@ async fn sources(context: Arc<Context>) {
     let (mut silent, mut unclear): (Vec<String>, HashMap<String, String>) = Default::default();
     loop {
         changes.mark_unchanged();
+        let is_missing = context.view.alertmanagers.standing() == Standing::Absent;
+        let labels = SubsystemLabels { subsystem: KIND.slug, reason: "AlertmanagerCRDMissing" };
+        context.metrics.subsystems.get_or_create(&labels).set(i64::from(is_missing));
         let mut counts = [
             (Source::Spec, "spec", 0),
             (Source::Annotation, "annotation", 0),
@@ -135,15 +143,15 @@ async fn sources(context: Arc<Context>) {
 /// All Alertmanagers that are known: static ones and those of the cluster.
 pub(super) fn alertmanagers(settings: &Settings, view: &View) -> Vec<Arc<Alertmanager>> {
     let targets = settings.silence.targets.iter().map(|target| Arc::clone(&target.alertmanager));
-    targets.chain(view.alertmanagers.all().into_iter().flatten()).collect()
+    let objects = view.alertmanagers.all().into_iter().flatten();
+    targets.chain(objects.filter(|object| !is_static(&object.metadata, &settings.silence))).collect()
 }
 
 /// Ends what nobody wants any more on one Alertmanager, and says what was found there.
-async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) -> Sweep {
+async fn sweep(alertmanager: &Arc<Alertmanager>, cluster: &str, context: &Context) -> Sweep {
     let metadata = &alertmanager.metadata;
     let known = context.silences.get(&metadata.namespace, &metadata.name);
-    let finder = Finder { settings: &context.settings, view: &context.view, client: Some(&context.client.0) };
-    known.refresh(alertmanager, &finder, list_ttl(&context.settings.alertmanager)).await;
+    known.refresh(alertmanager, context, list_ttl(&context.settings.alertmanager)).await;
     let (user, now) = (User::default(), Timestamp::now());
     known.state().retain(|uid| exists(uid, context), now);
     let live = |uid: Option<&str>, created_by: &str| {
@@ -169,6 +177,12 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) ->
     }
     let mut ended = Vec::new();
     for (instance, id) in std::mem::take(&mut found.expire) {
+        let created_by = known.state().snapshot.newest(&id).map(|(_, silence)| silence.created_by.clone());
+        if !may_sweep(context.view.silences.standing())
+            || is_there_after_all(created_by.as_deref(), context).await
+        {
+            continue;
+        }
         match expire(&known, instance, &id, context).await {
             Ok(()) => ended.push(id),
             Err(why) => tracing::debug!(id, why, "an orphan was not ended"),
@@ -182,6 +196,18 @@ async fn sweep(alertmanager: &Alertmanager, cluster: &str, context: &Context) ->
         tell(alertmanager, context, EventType::Normal, "OrphansRemoved", &note).await;
     }
     found
+}
+
+/// Is there an object that the View has not heard of? A watch may hang without a word; what is ended wrongly unmutes alerts.
+async fn is_there_after_all(created_by: Option<&str>, context: &Context) -> bool {
+    let Some((namespace, name)) = created_by.and_then(|created_by| created_by.split_once('/')) else {
+        return false;
+    };
+    if context.view.silences.get(namespace, name).flatten().is_some() {
+        return false;
+    }
+    let api = driver::api::<Silence>(context, namespace);
+    !matches!(api.get_opt(name).await, Ok(None))
 }
 
 fn exists(uid: &str, context: &Context) -> bool {
@@ -245,4 +271,16 @@ pub(super) async fn tell(
     };
     tracing::info!(alertmanager = %metadata.name, reason, note, "told");
     let _ = context.events.tell_as_leader(&context.leadership, &about, kind, reason, note).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Case 42, its end: while the Silences are not all known, nothing is swept.
+    #[test]
+    fn case_42_a_cache_that_is_not_complete_is_no_reason_to_end_anything() {
+        assert!(may_sweep(Standing::Synced));
+        assert!(!may_sweep(Standing::Waiting) && !may_sweep(Standing::Absent));
+    }
 }

@@ -15,6 +15,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{Api, Client};
 
 use crate::lang::duration;
+use crate::model::object::Meta;
 use crate::model::secret_text::SecretText;
 use crate::names;
 use crate::settings::{FileAuthentication, Settings, StaticTarget};
@@ -94,7 +95,7 @@ pub struct Place {
     pub name: String,
     /// How to speak to it.
     pub endpoint: Endpoint,
-    /// Does it say that it takes requests? What is not a pod always does.
+    /// Does it say that it takes requests? What is not a pod does until it fails to answer.
     pub ready: bool,
     /// When its pod was made; what is not a pod tells its age itself.
     pub since: Option<Timestamp>,
@@ -136,7 +137,7 @@ impl Finder<'_> {
             (&other.namespace, &other.name) == (&metadata.namespace, &metadata.name)
         };
         let places = match self.settings.silence.targets.iter().find(is_this) {
-            Some(target) => static_places(target).await?,
+            Some(target) => self.named(target).await?,
             None => self.places(alertmanager).await?,
         };
         let spec = &alertmanager.spec;
@@ -313,9 +314,8 @@ impl Finder<'_> {
                 return Ok(Some(Identity { certificate, key: SecretText::from(key) }));
             }
         }
-        if let Some((certificate, key)) = &self.settings.alertmanager.certificate {
-            let (certificate, key) = (read(certificate).await?, read(key).await?);
-            return Ok(Some(Identity { certificate, key: SecretText::from(key) }));
+        if let Some(own) = self.own_certificate().await? {
+            return Ok(Some(own));
         }
         let tls = alertmanager.spec.web.as_ref().and_then(|web| web.tls_config.as_ref());
         match tls.and_then(|tls| tls.client_auth_type.as_deref()) {
@@ -344,6 +344,11 @@ impl Finder<'_> {
             let message = format!("Secret {name:?} has neither token nor username and password");
             return Err(unreachable("CredentialsUnavailable", message));
         }
+        Ok(self.own_token(metadata))
+    }
+
+    /// usher's own identity, for those that the cluster's owner names; never to a server that has not proven its own.
+    fn own_token(&self, metadata: &Meta) -> Auth {
         let settings = &self.settings.alertmanager;
         let may_see = |name: &String| {
             name.split_once('/').is_some_and(|(namespace, name)| {
@@ -351,10 +356,51 @@ impl Finder<'_> {
             })
         };
         if settings.token_for.iter().any(may_see) {
-            // usher's own identity: never to a server that has not proven its own.
-            return Ok(Auth::BearerFile { path: settings.token_file.clone(), verified_only: true });
+            return Auth::BearerFile { path: settings.token_file.clone(), verified_only: true };
         }
-        Ok(Auth::None)
+        Auth::None
+    }
+
+    /// The client certificate of usher's settings.
+    async fn own_certificate(&self) -> Result<Option<Identity>, Unreachable> {
+        let Some((certificate, key)) = &self.settings.alertmanager.certificate else { return Ok(None) };
+        let (certificate, key) = (read(certificate).await?, read(key).await?);
+        Ok(Some(Identity { certificate, key: SecretText::from(key) }))
+    }
+
+    /// The URLs of a target in the settings. What it does not say itself the settings for all say.
+    async fn named(&self, target: &StaticTarget) -> Result<Vec<Place>, Unreachable> {
+        let ca_file = target.ca_file.as_ref().or(self.settings.alertmanager.ca_file.as_ref());
+        let trust = match ca_file {
+            Some(file) => Trust::Authorities(read(file).await?),
+            None => Trust::System,
+        };
+        let (mut auth, mut identity) = (Auth::None, None);
+        match &target.authentication {
+            FileAuthentication::None => auth = self.own_token(&target.alertmanager.metadata),
+            FileAuthentication::Token(path) => {
+                auth = Auth::BearerFile { path: path.clone(), verified_only: false };
+            }
+            FileAuthentication::Basic { username_file, password_file } => {
+                let username = read(username_file).await?.trim().to_owned();
+                let password = SecretText::from(read(password_file).await?.trim_end_matches('\n').to_owned());
+                auth = Auth::Basic { username, password };
+            }
+            FileAuthentication::Certificate { certificate, key } => {
+                let key = SecretText::from(read(key).await?);
+                identity = Some(Identity { certificate: read(certificate).await?, key });
+            }
+        }
+        if identity.is_none() && target.urls.iter().any(|url| url.scheme == Scheme::Https) {
+            identity = self.own_certificate().await?;
+        }
+        let place = |endpoint: &Endpoint| {
+            let (auth, identity, trust) = (auth.clone(), identity.clone(), trust.clone());
+            let name = format!("{}:{}", endpoint.host, endpoint.port);
+            let endpoint = Endpoint { trust, identity, auth, ..endpoint.clone() };
+            with_tenant(Place { name, endpoint, ready: true, since: None }, target.tenant.as_deref())
+        };
+        target.urls.iter().map(place).collect()
     }
 
     fn client(&self) -> Result<Client, Unreachable> {
@@ -366,36 +412,6 @@ impl Finder<'_> {
         let api: Api<Secret> = Api::namespaced(self.client()?, namespace);
         api.get(name).await.map_err(|error| unreadable(name, &error))
     }
-}
-
-async fn static_places(target: &StaticTarget) -> Result<Vec<Place>, Unreachable> {
-    let trust = match &target.ca_file {
-        Some(file) => Trust::Authorities(read(file).await?),
-        None => Trust::System,
-    };
-    let (mut auth, mut identity) = (Auth::None, None);
-    match &target.authentication {
-        FileAuthentication::None => {}
-        FileAuthentication::Token(path) => {
-            auth = Auth::BearerFile { path: path.clone(), verified_only: false };
-        }
-        FileAuthentication::Basic { username_file, password_file } => {
-            let username = read(username_file).await?.trim().to_owned();
-            let password = SecretText::from(read(password_file).await?.trim_end_matches('\n').to_owned());
-            auth = Auth::Basic { username, password };
-        }
-        FileAuthentication::Certificate { certificate, key } => {
-            let key = SecretText::from(read(key).await?);
-            identity = Some(Identity { certificate: read(certificate).await?, key });
-        }
-    }
-    let place = |endpoint: &Endpoint| {
-        let (auth, identity, trust) = (auth.clone(), identity.clone(), trust.clone());
-        let name = format!("{}:{}", endpoint.host, endpoint.port);
-        let endpoint = Endpoint { trust, identity, auth, ..endpoint.clone() };
-        with_tenant(Place { name, endpoint, ready: true, since: None }, target.tenant.as_deref())
-    };
-    target.urls.iter().map(place).collect()
 }
 
 fn with_tenant(mut place: Place, tenant: Option<&str>) -> Result<Place, Unreachable> {
