@@ -154,6 +154,9 @@ pub trait Kind: Sized + Send + Sync + 'static {
         false
     }
 
+    /// Records what the mutating door changes in an object that does not decode. What is wrong with it the schema says.
+    fn mend(_object: &Value, _edits: &mut Edits) {}
+
     /// Records what the mutating door sets. Defaulting twice equals defaulting once.
     fn defaults(
         _object: &Object<Self::Spec>,

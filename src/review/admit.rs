@@ -84,7 +84,14 @@ pub fn judge_tree<K: Kind>(object: &Value, facts: &Facts<'_>) -> Result<Findings
 /// # Errors
 /// When the object does not decode; the schema validation that follows says why.
 pub fn mutate_tree<K: Kind>(object: &Value, facts: &Facts<'_>) -> Result<Edits, Undecodable> {
-    decode_tree(object).map(|object| mutate::<K>(&object, None, facts))
+    match decode_tree(object) {
+        Ok(object) => Ok(mutate::<K>(&object, None, facts)),
+        Err(undecodable) => {
+            let mut edits = Edits::default();
+            K::mend(object, &mut edits);
+            if edits.is_empty() { Err(undecodable) } else { Ok(edits) }
+        }
+    }
 }
 
 fn decode_tree<T: DeserializeOwned>(object: &Value) -> Result<T, Undecodable> {

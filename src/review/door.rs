@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::admit::{self, Undecodable, decode_raw};
+use super::edits::Edits;
 use super::envelope::{BadReview, Request, read};
 use super::verdict::Verdict;
 use crate::claim::fate::Origin;
@@ -208,12 +209,23 @@ fn answer_raw<K: Kind>(
             }
             findings.into()
         }
+        Some(_) if phase == Phase::Mutate && request.sub_resource.is_empty() => mend::<K>(raw.object),
         _ => judge::<K>(door, phase, &request),
     };
     let claim = claim::<K>(door, phase, kind, &request, raw.old_object, &verdict);
     let mut answer = encode(verdict, &request, kind, true);
     answer.claim = claim;
     Ok(answer)
+}
+
+/// What can be put right in an object that does not decode.
+fn mend<K: Kind>(object: Option<&RawValue>) -> Verdict {
+    let tree = object.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok()).unwrap_or_default();
+    let mut edits = Edits::default();
+    if tree["metadata"]["deletionTimestamp"].is_null() {
+        K::mend(&tree, &mut edits);
+    }
+    if edits.is_empty() { Verdict::Allowed(Findings::default()) } else { Verdict::Patched(edits) }
 }
 
 /// Why an object that does not decode may pass.

@@ -18,6 +18,7 @@ mod promql_pieces;
 mod promql_words;
 mod re2;
 mod re2_hostile;
+mod rules;
 mod template;
 mod template_complaints;
 mod template_defects;

@@ -42,6 +42,12 @@ rules! {
     NOT_TEXT = "USHP013" Error "the value is not a string",
         "Labels and annotations are strings.",
         "put the value in quotes";
+    NUMBER = "USHP014" Error "the number is too large",
+        "prometheus-operator reads an expression that is a number with 32 bits, and refuses the object.",
+        "put the number in quotes";
+    UNREADABLE = "USHP015" Error "the text has a character that YAML does not allow",
+        "prometheus-operator makes YAML of the rules, and refuses the object when that cannot be read.",
+        "take the character out, or write it as an escape of the language: \\u007f in PromQL and in templates";
     EXPERIMENTAL = "USHP101" Warning "a selecting Prometheus does not know the expression",
         "It uses something that only Prometheus with a feature flag understands; those without it refuse the file.",
         "enable the feature in every Prometheus that selects the object";

@@ -37,7 +37,7 @@ pub(super) fn defaults(object: &Object<PrometheusRuleSpec>, facts: &Facts<'_>, e
             let rules = group.rules.iter_mut().flatten();
             let maps = rules.flat_map(|rule| [&mut rule.labels, &mut rule.annotations]);
             for value in maps.chain([&mut group.labels]).flatten().flat_map(BTreeMap::values_mut) {
-                if let Some(text) = as_text(value) {
+                if let Some(text) = as_text(&value.0) {
                     *value = Text(Value::String(text));
                 }
             }
@@ -53,7 +53,7 @@ pub(super) fn defaults(object: &Object<PrometheusRuleSpec>, facts: &Facts<'_>, e
 fn coerce(values: Option<&BTreeMap<String, Text>>, path: impl Fn() -> FieldPath, edits: &mut Edits) -> bool {
     let mut changed = false;
     for (name, value) in values.into_iter().flatten() {
-        if let Some(text) = as_text(value) {
+        if let Some(text) = as_text(&value.0) {
             edits.replace(path().key(name), text);
             changed = true;
         }
@@ -61,9 +61,34 @@ fn coerce(values: Option<&BTreeMap<String, Text>>, path: impl Fn() -> FieldPath,
     changed
 }
 
-fn as_text(value: &Text) -> Option<String> {
-    match &value.0 {
-        Value::Number(number) => Some(number.to_string()),
+/// The same for an object whose other fields have the wrong types: what is wrong with those the schema says.
+pub(super) fn mend(object: &Value, edits: &mut Edits) {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut coerce = |owner: &Value, field: &'static str, path: FieldPath| {
+        for (name, value) in owner[field].as_object().into_iter().flatten() {
+            if let Some(text) = as_text(value) {
+                edits.replace(path.field(field).key(name), text);
+            }
+        }
+    };
+    for (group_index, group) in list(&object["spec"]["groups"]).iter().enumerate() {
+        let path = FieldPath::spec("groups").index(group_index);
+        coerce(group, "labels", path.clone());
+        for (rule_index, rule) in list(&group["rules"]).iter().enumerate() {
+            let path = path.field("rules").index(rule_index);
+            coerce(rule, "labels", path.clone());
+            coerce(rule, "annotations", path);
+        }
+    }
+}
+
+/// A number as the API server writes it: what is no whole number of 64 bits is a float there, and never an exponent here.
+fn as_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_i64().map(|whole| whole.to_string());
+            whole.or_else(|| number.as_f64().map(|float| float.to_string()))
+        }
         Value::Bool(boolean) => Some(boolean.to_string()),
         _ => None,
     }

@@ -1,6 +1,7 @@
 //! PrometheusRule: prometheus-operator's rules for Prometheus. A guest: its CRD is prometheus-operator's.
 
 use kube::CustomResourceExt;
+use serde_json::Value;
 
 use super::{Admission, FailurePolicy, Kind, KindInfo};
 use crate::gates::System;
@@ -57,6 +58,10 @@ impl Kind for PrometheusRule {
         edits: &mut Edits,
     ) {
         defaults::defaults(object, facts, edits);
+    }
+
+    fn mend(object: &Value, edits: &mut Edits) {
+        defaults::mend(object, edits);
     }
 
     fn check(

@@ -30,6 +30,14 @@ pub(super) fn check(object: &Object<PrometheusRuleSpec>, facts: &Facts<'_>, out:
         check_duration(interval, || path().field("interval"), out);
         check_duration(group.query_offset.as_deref(), || path().field("query_offset"), out);
         check_labels(group.labels.as_ref(), None, &|| path().field("labels"), &dialects, out);
+        let texts = [
+            ("name", Some(&group.name)),
+            ("interval", group.interval.as_ref()),
+            ("query_offset", group.query_offset.as_ref()),
+        ];
+        for (field, text) in texts.into_iter().filter_map(|(field, text)| Some((field, text?))) {
+            check_readable(text, || path().field(field), out);
+        }
         for (position, rule) in group.rules.iter().flatten().enumerate() {
             check_rule(rule, &|| path().field("rules").index(position), &dialects, out);
         }
@@ -54,6 +62,17 @@ fn check_rule(rule: &Rule, path: &dyn Fn() -> FieldPath, dialects: &Dialects, ou
         }
     }
     check_expression(&rule.expr, || path().field("expr"), dialects, out);
+    let expr = if let Expression::Text(text) = &rule.expr { Some(text) } else { None };
+    let texts = [
+        ("record", rule.record.as_ref()),
+        ("alert", rule.alert.as_ref()),
+        ("expr", expr),
+        ("for", rule.r#for.as_ref()),
+        ("keep_firing_for", rule.keep_firing_for.as_ref()),
+    ];
+    for (field, text) in texts.into_iter().filter_map(|(field, text)| Some((field, text?))) {
+        check_readable(text, || path().field(field), out);
+    }
     // prometheus-operator leaves an empty `for` out.
     let pending = rule.r#for.as_deref().filter(|text| !text.is_empty());
     let pending = check_duration(pending, || path().field("for"), out);
@@ -81,6 +100,7 @@ fn check_rule(rule: &Rule, path: &dyn Fn() -> FieldPath, dialects: &Dialects, ou
         let path = || path().field("annotations").key(name);
         let classic = names::is_label(name);
         check_name(name, classic, &codes::ANNOTATION_NAME, "an annotation name", &path, dialects, out);
+        check_readable(name, path, out);
         check_text(text, alert, &path, out);
     }
 }
@@ -91,8 +111,17 @@ fn check_expression(
     dialects: &Dialects,
     out: &mut Findings,
 ) {
-    // A number is PromQL.
-    let Expression::Text(text) = expr else { return };
+    let text = match expr {
+        Expression::Text(text) => text,
+        // A number is PromQL, as far as prometheus-operator can read it.
+        Expression::Number(number) => {
+            if i32::try_from(*number).is_err() {
+                let message = format!("{number} does not fit into 32 bits");
+                out.deny(&codes::NUMBER, path(), message).value(number.to_string());
+            }
+            return;
+        }
+    };
     match promql::parse(text, dialects.any) {
         Err(fault) => {
             out.fault(&codes::PROMQL, path(), text, &fault);
@@ -131,6 +160,7 @@ fn check_labels(
             let classic = names::is_label(name);
             check_name(name, classic, &codes::LABEL_NAME, "a label name", &path, dialects, out);
         }
+        check_readable(name, path, out);
         check_text(text, alert, &path, out);
     }
 }
@@ -159,10 +189,26 @@ fn check_text(text: &Text, alert: Option<&str>, path: &dyn Fn() -> FieldPath, ou
         out.deny(&codes::NOT_TEXT, path(), message).value(text.0.to_string());
         return;
     };
+    check_readable(value, path, out);
     if let Some(alert) = alert
         && let Err(fault) = template::check_named(value.as_bytes(), &template::PROMETHEUS_ALERT, alert)
     {
         out.fault(&codes::TEMPLATE, path(), value, &fault);
+    }
+}
+
+/// prometheus-operator writes the object as JSON and reads that as YAML, in which a few characters may not stand. Those
+/// below U+0020 are escapes in JSON.
+fn check_readable(text: &str, path: impl Fn() -> FieldPath, out: &mut Findings) {
+    // All others are ASCII, and the first of these is its last.
+    if text.bytes().all(|byte| byte < 0x7f) {
+        return;
+    }
+    let is_forbidden =
+        |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    if let Some((at, found)) = text.char_indices().find(|(_, c)| is_forbidden(*c)) {
+        let message = format!("U+{:04X} cannot be read by prometheus-operator", u32::from(found));
+        out.deny(&codes::UNREADABLE, path(), message).value(text).part(at..at + found.len_utf8());
     }
 }
 
