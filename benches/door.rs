@@ -18,6 +18,8 @@ use parts::process::Watched;
 use parts::{echo, load, reviews};
 
 const CONNECTIONS: usize = 32;
+const HOSTILE: &str = "## Hostile texts";
+const RULES: &str = "## Rules";
 const SILENCES: &str = "## Silences in Alertmanagers";
 const AT_REST: &str = "## At rest";
 
@@ -79,7 +81,9 @@ struct Row {
     protocol: &'static str,
     measured: load::Measured,
     cpu: f64,
+    /// MiB in memory, and how many of them are no file's.
     rss: f64,
+    own: f64,
 }
 
 async fn measure(name: &str, server: &Server, path: &str, body: &[u8], http2: bool) -> Row {
@@ -103,7 +107,7 @@ async fn measure_with(
     let cpu = (watched.cpu() - before).as_secs_f64() / measured.requests as f64 * 1e6;
     let protocol = if http2 { "HTTP/2" } else { "HTTP/1.1" };
     eprintln!("bench: {name} {protocol}: {} requests, {cpu:.1} µs of server CPU each", measured.requests);
-    Row { name: name.to_owned(), protocol, measured, cpu, rss: watched.resident() }
+    Row { name: name.to_owned(), protocol, measured, cpu, rss: watched.resident(), own: watched.own() }
 }
 
 fn main() {
@@ -117,6 +121,8 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     match std::env::var("PART").as_deref() {
         Ok("silences") => return replace(SILENCES, &parts::silences::table(&runtime)),
+        Ok("hostile") => return replace(HOSTILE, &parts::hostile::table()),
+        Ok("rules") => return replace(RULES, &parts::rules::table(&runtime).0),
         Ok(part) if !part.is_empty() => panic!("no part {part:?} can be measured alone"),
         _ => {}
     }
@@ -163,7 +169,7 @@ fn main() {
         }
     }
     drop((echo, usher));
-    let languages = parts::languages::table();
+    let (languages, hostile) = (parts::languages::table(), parts::hostile::table());
     let (rules, rule_checks) = parts::rules::table(&runtime);
     let silences = parts::silences::table(&runtime);
 
@@ -171,8 +177,8 @@ fn main() {
     report += &reviews::table();
     report += "\n## Languages\n\n";
     report += &languages;
-    report += "\n## Rules\n\n";
-    report += &rules;
+    report += &format!("\n{HOSTILE}\n\n{hostile}");
+    report += &format!("\n{RULES}\n\n{rules}");
     report += &format!("\n{SILENCES}\n\n{silences}");
     report += &format!("\n{AT_REST}\n\n");
     report += &at_rest();
@@ -192,7 +198,7 @@ fn main() {
     }
 }
 
-/// Puts one section into the report of an earlier run, before those that follow the rules.
+/// Puts one section into the report of an earlier run; a new one before those about the processes.
 fn replace(heading: &str, text: &str) {
     let file = support::root().join("docs/benchmarks.md");
     let before = std::fs::read_to_string(&file).unwrap();

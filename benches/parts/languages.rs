@@ -25,6 +25,9 @@ const PROMQL: [&str; 6] = [
     r#"label_replace(sum by (instance) (increase(errors_total[1h] offset 5m)), "host", "$1", "instance", "(.*):.*")"#,
 ];
 
+/// Microseconds to decide a pattern as people write them.
+const PATTERN_MOST: f64 = 5.0;
+
 pub fn table() -> String {
     let oracles = crate::support::cluster::peers("oracle");
     let mut table = String::from(
@@ -40,6 +43,12 @@ pub fn table() -> String {
         eprintln!("bench: {name}: {own:.0} against {theirs:.0} parses per second");
         table += &format!("| {name} | {own:.0} | {theirs:.0} | {:.0} | {aim} |\n", own / theirs);
     }
+    let pattern = super::hostile::typical_pattern();
+    eprintln!("bench: a typical pattern of Go's RE2 is decided in {pattern:.2} µs");
+    assert!(pattern <= PATTERN_MOST, "{pattern:.2} µs for a typical pattern");
+    table += &format!(
+        "\nA typical pattern of Go's RE2 is decided in {pattern:.2} µs, of at most {PATTERN_MOST}.\n"
+    );
     table
 }
 

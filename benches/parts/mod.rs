@@ -1,5 +1,6 @@
 pub mod check;
 pub mod echo;
+pub mod hostile;
 pub mod languages;
 pub mod load;
 pub mod process;

@@ -26,6 +26,11 @@ impl Watched {
         self.status("VmRSS:").unwrap_or(0.0)
     }
 
+    /// MiB in memory that are no file's.
+    pub fn own(&self) -> f64 {
+        self.status("RssAnon:").unwrap_or(0.0)
+    }
+
     /// MiB at the most.
     pub fn peak(&self) -> Option<f64> {
         self.status("VmHWM:")

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use usher::lang::{duration, names, size};
 
@@ -14,6 +15,10 @@ fn oracle() -> Oracle {
 
 fn cases() -> usize {
     std::env::var("CASES").ok().and_then(|value| value.parse().ok()).unwrap_or(30_000)
+}
+
+fn seed() -> u64 {
+    std::env::var("SEED").ok().and_then(|value| value.parse().ok()).unwrap_or(0)
 }
 
 /// A question and our own answer to it: nothing for a refusal, else the value.
@@ -69,6 +74,8 @@ fn agree(kind: &str, texts: &[String]) {
         }
         let dialect = question["dialect"].as_str().map(|dialect| format!(", {dialect}")).unwrap_or_default();
         crate::oracle::agreed(&format!("{kind}{dialect}"), "Go 1.26 and its libraries", texts.len(), valid);
+        let share = 100 * valid / texts.len();
+        assert!(kind != "duration" || (20..=80).contains(&share), "{kind}{dialect}: {share}% are valid");
     }
 }
 
@@ -132,7 +139,7 @@ fn quantity(dice: &mut Dice, units: &[&'static str], odd: &[&'static str]) -> St
 
 #[test]
 fn durations_like_the_originals() {
-    let mut dice = Dice::new(7);
+    let mut dice = Dice::new(seed() + 7);
     let units = ["y", "w", "d", "h", "m", "s", "ms", "us", "ns"];
     let odd = ["", "µs", "μs", "M", "S", "x", " ", "mm", "é", "hm", ".", "e", "\0"];
     let texts: Vec<String> =
@@ -150,7 +157,7 @@ fn durations_like_the_originals() {
 
 #[test]
 fn sizes_like_the_original() {
-    let mut dice = Dice::new(8);
+    let mut dice = Dice::new(seed() + 8);
     let units = ["", "B", "kB", "KB", "k", "KiB", "Mi", "MB", "gib", "TB", "Pi", "EB", "EiB"];
     let odd = ["b", "kk", "iB", " ", " KB ", ",", "Z", "\u{212A}B", "K\u{130}B", "é", "٣", "\u{A0}MB"];
     let texts: Vec<String> = (0..cases())
@@ -165,7 +172,7 @@ fn sizes_like_the_original() {
 
 #[test]
 fn names_like_the_originals() {
-    let mut dice = Dice::new(9);
+    let mut dice = Dice::new(seed() + 9);
     let texts: Vec<String> = (0..cases() / 2)
         .map(|_| {
             let length = if dice.one_in(20) { 145 + dice.below(10) } else { dice.below(6) };
@@ -181,4 +188,21 @@ fn names_like_the_originals() {
         })
         .collect();
     agree("name", &texts);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(5_000))]
+
+    /// Any text is decided, and what is accepted means something: a name is as long as it is written.
+    #[test]
+    fn any_text_is_decided(text in "\\PC{0,40}|[0-9.+-]{0,12}[a-zµμ]{0,3}[0-9]{0,4}[a-z]{0,2}") {
+        for decide in [duration::prometheus, duration::go, duration::logql] {
+            let _ = decide(&text);
+        }
+        let _ = size::parse(&text);
+        prop_assert!(!names::is_label(&text) || names::is_metric(&text), "a classic label name is a metric name");
+        prop_assert!(!names::is_metric(&text) || names::is_metric_utf8(&text));
+        prop_assert!(!names::is_label(&text) || names::is_label_utf8(&text));
+        let _ = names::tenant(&text);
+    }
 }

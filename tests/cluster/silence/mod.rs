@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
 use serde_json::{Value, json};
-use tokio::sync::MutexGuard;
 use usher::serve::run::Running;
 use usher::settings::{AlertmanagerSettings, Settings};
 
+use crate::Turn;
 use crate::support::alertmanager_fake::Fake;
 use crate::support::alertmanager_objects::{alertmanager, place};
 use crate::support::alertmanagers::Alertmanagers;
@@ -55,10 +54,10 @@ pub fn settings() -> Settings {
 }
 
 /// The cluster, without anything that a test before left behind.
-pub async fn stage() -> (&'static Cluster, MutexGuard<'static, ()>) {
+pub async fn stage() -> (&'static Cluster, Turn) {
     let (cluster, turn) = crate::cluster().await;
     install::no_webhooks(cluster);
-    if ALTERED.swap(false, Ordering::Relaxed) {
+    if kept(cluster, |kept| std::mem::take(&mut kept.is_altered)) {
         install::everything(cluster);
     }
     let (_, text, _) = cluster.kubectl(&["get", "silences", "-A", "-o", "json"], None);
@@ -79,24 +78,32 @@ pub async fn stage() -> (&'static Cluster, MutexGuard<'static, ()>) {
 }
 
 /// A test takes CRDs or rights away, or has put them back: one that fails in between must not take the others with it.
-pub fn altering(begins: bool) {
-    ALTERED.store(begins, Ordering::Relaxed);
+pub fn altering(cluster: &Cluster, begins: bool) {
+    kept(cluster, |kept| kept.is_altered = begins);
 }
 
-static ALTERED: AtomicBool = AtomicBool::new(false);
+/// What is kept of a cluster from test to test.
+#[derive(Default)]
+struct Kept {
+    is_altered: bool,
+    /// Where the audit log was when the test began.
+    began: u64,
+}
 
-/// Where the audit log was when the test began.
-static BEGAN: AtomicU64 = AtomicU64::new(0);
+fn kept<T>(cluster: &Cluster, use_it: impl FnOnce(&mut Kept) -> T) -> T {
+    static KEPT: Mutex<BTreeMap<SocketAddr, Kept>> = Mutex::new(BTreeMap::new());
+    use_it(KEPT.lock().unwrap().entry(cluster.address).or_default())
+}
 
 /// What a test made usher be refused on purpose is no concern of [`clean`].
 pub fn forgive_refusals(cluster: &Cluster) {
-    BEGAN.store(audit::mark(cluster), Ordering::Relaxed);
+    kept(cluster, |kept| kept.began = audit::mark(cluster));
 }
 
 /// Case 57: usher has the printed roles and nothing else, and that is enough for all that it did since the test began.
 /// A namespace that goes takes no events.
 fn nothing_was_refused(cluster: &Cluster) {
-    let seen = audit::ushers(cluster, BEGAN.load(Ordering::Relaxed));
+    let seen = audit::ushers(cluster, kept(cluster, |kept| kept.began));
     let refused = seen.iter().filter(|entry| entry.code == 403 && entry.resource != "events");
     let refused: Vec<_> = refused.collect();
     assert!(refused.is_empty(), "{refused:?}");

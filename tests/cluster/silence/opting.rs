@@ -26,7 +26,7 @@ fn stored_selector(cluster: &Cluster) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn case_19_56_annotations_select_where_the_crd_drops_the_fields() {
     let (cluster, _turn) = stage().await;
-    altering(true);
+    altering(cluster, true);
     crd(cluster, peers("operator-crds").join("monitoring.coreos.com_alertmanagers.yaml"));
     let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
     let spec = json!({"version": "v0.34.2", "clusterPushpullInterval": "2s"});
@@ -72,7 +72,7 @@ async fn case_19_56_annotations_select_where_the_crd_drops_the_fields() {
     .await;
     told(cluster, "frontend", "db", "True/SilenceApplied").await;
     told(cluster, "frontend", "web", "False/NoMatchingAlertmanager").await;
-    altering(false);
+    altering(cluster, false);
     clean(cluster);
     running.stop().await;
 }

@@ -33,7 +33,7 @@ fn enabled(running: &Running, reason: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn case_39_a_system_without_its_crd_or_its_rights_waits_for_them() {
     let (cluster, _turn) = stage().await;
-    altering(true);
+    altering(cluster, true);
     let members = Alertmanagers::start(Release::New, 1, Members::default()).await;
     bind(cluster, "main", &members, json!({}));
     let own = crd(&usher::kinds::silence::KIND);
@@ -94,7 +94,7 @@ async fn case_39_a_system_without_its_crd_or_its_rights_waits_for_them() {
     is(&running, "on/").await;
     delete(cluster, "frontend", "api");
     assert!(members.live(0).await.is_empty());
-    altering(false);
+    altering(cluster, false);
     forgive_refusals(cluster);
     clean(cluster);
     running.stop().await;
@@ -132,7 +132,7 @@ async fn case_48_a_gate_that_is_off_and_a_crd_that_is_missing() {
     delete(cluster, "frontend", "bad");
 
     // Without the Alertmanager CRD.
-    altering(true);
+    altering(cluster, true);
     assert!(cluster.kubectl(&["delete", "crd", "alertmanagers.monitoring.coreos.com"], None).0);
     let running = usher(cluster, settings()).await;
     apply(cluster, &silence("frontend", "api", json!([{"name": "service", "value": "api"}])));
@@ -155,7 +155,7 @@ async fn case_48_a_gate_that_is_off_and_a_crd_that_is_missing() {
     .await;
     told(cluster, "frontend", "api", "True/SilenceApplied").await;
     assert_eq!(fake.count(Call::Post), 1);
-    altering(false);
+    altering(cluster, false);
     clean(cluster);
     running.stop().await;
 }
