@@ -248,8 +248,11 @@ impl Generator {
     pub(crate) fn extraction(&mut self, pool: &str) {
         self.name();
         if self.dice.one_in(2) {
+            self.count(&format!("{pool} given"));
             self.put("=");
             self.string(pool);
+        } else {
+            self.count(&format!("{pool} left out"));
         }
     }
 
@@ -263,7 +266,13 @@ impl Generator {
         } else {
             self.name();
             self.put("=");
-            if self.dice.one_in(2) { self.name() } else { self.string("template") }
+            if self.dice.one_in(2) {
+                self.count("label_format of a name");
+                self.name();
+            } else {
+                self.count("label_format of a template");
+                self.string("template");
+            }
         }
     }
 

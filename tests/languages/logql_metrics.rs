@@ -46,6 +46,7 @@ impl Generator {
         self.put(" ");
         let conversion = *self.dice.pick(&[&"", &"", &"bytes", &"duration", &"duration_seconds"]);
         if conversion.is_empty() {
+            self.count("unwrap plain");
             self.name();
         } else {
             self.count(&format!("unwrap {conversion}"));
@@ -381,7 +382,10 @@ impl Generator {
         self.count(side);
         self.word(side);
         if self.dice.one_in(2) {
+            self.count(&format!("{side} with labels"));
             self.name_list("empty grouping");
+        } else {
+            self.count(&format!("{side} alone"));
         }
         self.put(" ");
     }

@@ -212,6 +212,169 @@ fn verdicts_equal_go() {
     }
 }
 
+/// Every row of the tables of what differs between Go and other engines.
+const ROWS: &[&str] = &[
+    r"\Qa.b\E",
+    r"\Qabc",
+    r"\0",
+    r"\12",
+    r"\123",
+    r"\1",
+    r"\7",
+    r"\u0041",
+    r"\U00000041",
+    r"\u{41}",
+    "a{",
+    "{{x}}",
+    "a{b}",
+    "a{,5}",
+    "{x}",
+    "a{01}",
+    "a{1001}",
+    "(a{1000}){2}",
+    "(?:a{500}){3}",
+    "a**",
+    "a*+",
+    "a+*",
+    "a???",
+    "a+?+",
+    "a{2}{3}",
+    "(?x)",
+    "(?u)",
+    "(?R)",
+    "(?)",
+    "(?ii)",
+    "(?P<1n>a)",
+    "(?P<n.x>a)",
+    "(?P<n[x>a)",
+    "(?P<n>a)(?P<n>b)",
+    "(?<n>a)",
+    "[[]",
+    "[^[]",
+    "[a[b]",
+    "[[:foo:]]",
+    "[a[bc]]",
+    "[a&&b]",
+    "[a~~b]",
+    "[a--b]",
+    "[+--]",
+    r"[\d-z]",
+    r"\<",
+    r"\>",
+    r"\b{start}",
+    r"\p{^Greek}",
+    r"\p{Greek}",
+    r"\pL",
+    r"\p{Alphabetic}",
+    r"\p{sc=Greek}",
+    r"\p{age=6.0}",
+    r"\p{Old_Italic}",
+    r"\p{SignWriting}",
+    r"\p{greek}",
+    r"\p{Letter}",
+    r"\p{Any}",
+    r"\p{ASCII}",
+    r"\p{Assigned}",
+    r"\x{D800}",
+    r"\d",
+    r"\w",
+    r"\s",
+    r"\b",
+    r"\w{1000}",
+    "(?=a)",
+    "(?!a)",
+    "(?<=a)",
+    r"\Z",
+    r"\C",
+    r"\h",
+    r"\R",
+    r"\X",
+    r"\e",
+    r"\cA",
+    "x{2,1}",
+    "*a",
+    "[z-a]",
+    r"\x4",
+    r"\A",
+    r"\z",
+    r"\x{7F}",
+    r"\_",
+    r"\-",
+    r"\/",
+    "a||b",
+    "^*",
+    "]",
+    "}",
+    r"\é",
+    "a)(b",
+];
+
+/// Each row a hundred times, alone and among other pieces, in every reading.
+#[test]
+fn every_row_of_the_tables_in_a_hundred_contexts() {
+    const TIMES: usize = 100;
+    let mut dice = Dice::new(number("SEED", 1) as u64 + 5);
+    let (mut oracle, mut total, mut valid) = (oracle(), 0, 0);
+    for row in ROWS {
+        let mut tally = Tally::default();
+        let mut cases = Vec::new();
+        for time in 0..TIMES {
+            let mut text = Vec::new();
+            if time > 0 {
+                let mut piece = || {
+                    let piece = patterns::pattern(&mut dice);
+                    if piece.len() > 20 { b"x".to_vec() } else { piece }
+                };
+                let (before, after) = (piece(), piece());
+                text.extend(before);
+                text.extend(row.as_bytes());
+                text.extend(after);
+            } else {
+                text.extend(row.as_bytes());
+            }
+            cases.extend(READINGS.map(|reading| (reading, text.clone())));
+        }
+        compare(&mut oracle, &cases, &mut tally);
+        println!("{TIMES:7} {row} ({} of {} readings take it)", tally.valid, tally.total);
+        (total, valid) = (total + tally.total, valid + tally.valid);
+    }
+    let original = "Go 1.26, grafana/regexp, Prometheus";
+    crate::oracle::agreed(
+        "RE2, rows of the tables among other pieces, in every reading",
+        original,
+        total,
+        valid,
+    );
+}
+
+/// The patterns of Go's own tests: every text in quotes, in every reading.
+#[test]
+fn texts_from_gos_own_tests() {
+    let folder = crate::oracle::folder().join("corpus/go-regexp");
+    let mut texts = Vec::new();
+    for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for quote in ['`', '"'] {
+            texts.extend(
+                source.split(quote).skip(1).step_by(2).filter(|text| text.len() < 400).map(str::to_owned),
+            );
+        }
+    }
+    texts.sort_unstable();
+    texts.dedup();
+    assert!(texts.len() > 1_000, "{} texts", texts.len());
+    let (mut oracle, mut tally) = (oracle(), Tally::default());
+    let cases: Vec<(Reading, Vec<u8>)> =
+        texts.iter().flat_map(|text| READINGS.map(|reading| (reading, text.clone().into_bytes()))).collect();
+    compare(&mut oracle, &cases, &mut tally);
+    crate::oracle::agreed(
+        "RE2, from Go's tests, in every reading",
+        "Go 1.26, grafana/regexp, Prometheus",
+        tally.total,
+        tally.valid,
+    );
+}
+
 /// The largest number for which the reading takes the pattern, if there is one below the bound.
 fn threshold(reading: Reading, bound: usize, pattern: impl Fn(usize) -> Vec<u8>) -> Option<usize> {
     let takes = |size: usize| reading.judge(&pattern(size)).is_ok();
