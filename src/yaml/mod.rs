@@ -3,6 +3,7 @@
 //! kubectl's reader is go-yaml 2: YAML 1.1, where `on` is true and `017` is fifteen. Scalars are therefore resolved
 //! here (`resolve.rs`) instead of by a library of another mind. Only the text's events come from one.
 
+mod go;
 mod place;
 mod places;
 mod read;
@@ -13,6 +14,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
+pub use go::write as write_as_go;
 pub use place::place;
 pub use places::Places;
 pub use read::{Document, Error, read, read_all};

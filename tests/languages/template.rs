@@ -142,6 +142,18 @@ pub fn generate(dice: &mut Dice, set: &'static FunctionSet, counts: &mut Counts)
     text
 }
 
+/// Everything that a template may be made of.
+#[rustfmt::skip]
+const PRODUCTIONS: &[&str] = &[
+    "assignment", "blank definition", "block", "bool", "break", "character", "comment", "complex",
+    "continue", "declaration", "declaration in block", "declaration in branch",
+    "declaration in parentheses", "declaration in range", "declaration in template", "define", "dot",
+    "else", "else if", "else with", "field", "field of a function", "field of parentheses", "float",
+    "function", "if", "integer", "left trim", "nil", "parentheses", "pipe", "pipeline", "range",
+    "range else", "range over an integer", "range with a comma and no sign", "range with two variables",
+    "raw string", "right trim", "string", "template", "text", "trailing pipe", "variable", "with",
+];
+
 #[test]
 fn verdicts_equal_those_of_the_originals() {
     let cases = environment("CASES", 24_000) as usize;
@@ -178,7 +190,8 @@ fn verdicts_equal_those_of_the_originals() {
         let count = classes.get(class).copied().unwrap_or_default();
         assert!(count >= 100 || cases < 24_000, "{class}: only {count}");
     }
-    for (production, count) in productions {
+    for production in PRODUCTIONS {
+        let count = productions.get(production).copied().unwrap_or_default();
         assert!(count >= 100 || cases < 24_000, "{production}: only {count}");
     }
 }
