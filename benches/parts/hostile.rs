@@ -10,6 +10,7 @@ const LENGTH: usize = 128 * 1024;
 const MOST: Duration = Duration::from_millis(50);
 
 type Decide = fn(&str) -> bool;
+type Texts = Vec<(&'static str, String)>;
 
 pub fn table() -> String {
     let mut table = format!(
@@ -17,7 +18,7 @@ pub fn table() -> String {
          | language | texts | slowest | CPU | most |\n|---|---|---|---|---|\n",
         LENGTH / 1024
     );
-    let languages: [(&str, Decide, Vec<(&str, String)>); 4] = [
+    let languages: [(&str, Decide, Texts); 4] = [
         ("LogQL", |text| logql::parse(text).is_ok(), logql_texts()),
         ("PromQL", |text| promql::parse(text, promql::Options::default()).is_ok(), promql_texts()),
         ("Go's RE2, in all readings", read_all_ways, patterns()),
@@ -101,7 +102,7 @@ fn nested(before: &str, inner: &str, after: &str) -> String {
     format!("{}{inner}{}", before.repeat(depth), after.repeat(depth))
 }
 
-fn logql_texts() -> Vec<(&'static str, String)> {
+fn logql_texts() -> Texts {
     vec![
         ("a long sum", fill("+1", "1", "")),
         ("a long power", fill("^1", "1", "")),
@@ -123,7 +124,7 @@ fn logql_texts() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn promql_texts() -> Vec<(&'static str, String)> {
+fn promql_texts() -> Texts {
     vec![
         ("a long sum", fill("+1", "1", "")),
         ("a long power", fill("^1", "1", "")),
@@ -143,7 +144,7 @@ fn promql_texts() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn patterns() -> Vec<(&'static str, String)> {
+fn patterns() -> Texts {
     let classes = |unit: &dyn Fn(u32) -> String, after: &str| {
         let mut text = String::new();
         for number in 0.. {
@@ -175,7 +176,7 @@ fn patterns() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn templates() -> Vec<(&'static str, String)> {
+fn templates() -> Texts {
     vec![
         ("fields", fill("{{ .Labels.job }}", "", "")),
         ("pipelines", fill(" | title", "{{ $value", " }}")),

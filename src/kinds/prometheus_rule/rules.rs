@@ -233,7 +233,10 @@ fn written(spec: &PrometheusRuleSpec) -> serde_json::Value {
     };
     let trim = |object: &mut Value, texts: &[&str]| {
         if let Value::Object(map) = object {
-            map.retain(|name, value| !is_empty(value) && !(texts.contains(&name.as_str()) && *value == ""));
+            map.retain(|name, value| {
+                let is_left_out = texts.contains(&name.as_str()) && *value == "";
+                !(is_left_out || is_empty(value))
+            });
         }
     };
     for group in value["groups"].as_array_mut().into_iter().flatten() {

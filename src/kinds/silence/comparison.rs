@@ -39,3 +39,41 @@ impl<'a> Compared<'a> {
         self.matches(value).unwrap_or(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cases 8, 9 and 10, their second halves: a value is compared as Go's engine does, and as a whole.
+    #[test]
+    fn case_08_09_10_values_are_compared_as_alertmanager_compares_them() {
+        for (pattern, value, expected) in [
+            (r"\Qa.b\E", "a.b", true),
+            (r"\Qa.b\E", "axb", false),
+            ("a{,5}", "a{,5}", true),
+            ("a{,5}", "aaa", false),
+            ("{{x}}", "{{x}}", true),
+            ("[[]", "[", true),
+            (r"\12", "\n", true),
+            (r"[\d-z]", "-", true),
+            (r"[\d-z]", "y", false),
+            (r"\p{^Greek}", "a", true),
+            (r"\p{^Greek}", "α", false),
+            ("(?P<n>a)(?P<n>b)", "ab", true),
+            ("a{01}", "a{01}", true),
+            (r"\d", "7", true),
+            (r"\d", "٣", false),
+            (r"\<x\>", "<x>", true),
+            (r"\<x\>", "x", false),
+            ("api", "api", true),
+            ("api", "api-1", false),
+        ] {
+            let matcher = Matcher {
+                name: "a".to_owned(),
+                value: pattern.to_owned(),
+                match_type: Some(MatchType::Regex),
+            };
+            assert_eq!(Compared::new(&matcher).matches(value), Some(expected), "{pattern} and {value}");
+        }
+    }
+}

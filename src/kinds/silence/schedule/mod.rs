@@ -44,7 +44,7 @@ impl Plan {
     pub fn windows_from(&self, instant: Timestamp) -> Windows<'_> {
         // A window that began a whole length ago is just over.
         let earliest = floor(instant).saturating_sub(self.length).saturating_add(1);
-        Windows { plan: self, starts: self.starts_from(earliest) }
+        Windows { plan: self, starts: self.starts_from(earliest), after: instant }
     }
 
     /// The window that contains an instant.
@@ -84,16 +84,22 @@ impl Plan {
 pub struct Windows<'a> {
     plan: &'a Plan,
     starts: Starts<'a>,
+    /// What is over by then is left out: `until` may end a window before its length does.
+    after: Timestamp,
 }
 
 impl Iterator for Windows<'_> {
     type Item = Window;
 
     fn next(&mut self) -> Option<Window> {
-        let start = self.starts.next().filter(|start| self.plan.is_before_until(*start))?;
-        let end = Timestamp::from_second(start.checked_add(self.plan.length)?).ok()?;
-        let end = self.plan.until.map_or(end, |until| until.min(end));
-        Some(Window { start: Timestamp::from_second(start).ok()?, end })
+        loop {
+            let start = self.starts.next().filter(|start| self.plan.is_before_until(*start))?;
+            let end = Timestamp::from_second(start.checked_add(self.plan.length)?).ok()?;
+            let end = self.plan.until.map_or(end, |until| until.min(end));
+            if end > self.after {
+                return Some(Window { start: Timestamp::from_second(start).ok()?, end });
+            }
+        }
     }
 }
 

@@ -39,8 +39,9 @@ fn problems(schedule: &Schedule) -> Vec<Problem> {
     judge(schedule, at("2026-01-10T10:00:00Z")).problems
 }
 
+/// Case 61: over both changes of the clocks.
 #[test]
-fn a_skipped_start_is_after_the_gap_and_a_repeated_one_is_the_first() {
+fn case_61_a_skipped_start_is_after_the_gap_and_a_repeated_one_is_the_first() {
     let table: &[(&str, &str, &str, &[&str])] = &[
         // Clocks go from 02:00 to 03:00 on 2026-03-29, and from 03:00 to 02:00 on 2026-10-25.
         (
@@ -196,6 +197,9 @@ fn from_and_until_bound_the_starts_and_until_cuts_the_last_window() {
             "2026-01-10T18:00:00Z/2026-01-10T18:30:00.25Z",
         ]
     );
+    // Cut, the last one is over before its length is.
+    assert_eq!(windows(&schedule, "2026-01-10T18:30:00Z", 9).len(), 1);
+    assert_eq!(windows(&schedule, "2026-01-10T18:30:00.25Z", 9), Vec::<String>::new());
     schedule.from = Some(at("2026-01-10T06:00:00.000000001Z"));
     schedule.until = Some(at("2026-01-10T18:00:00Z"));
     assert_eq!(windows(&schedule, "2026-01-01T00:00:00Z", 9), ["2026-01-10T12:00:00Z/2026-01-10T14:00:00Z"]);
@@ -215,7 +219,7 @@ fn rare_days_are_found_and_the_end_of_time_is_an_end() {
 }
 
 #[test]
-fn says_what_is_wrong() {
+fn case_62_says_what_is_wrong() {
     let zoned = |text: &str| text.parse::<jiff::Zoned>().unwrap();
     let fault = |text: &str| Problem::BadCron(text.parse::<crate::model::cron::Cron>().expect_err(text));
     let mut both = cron("0 2 * * SUN", "UTC", "2h");
