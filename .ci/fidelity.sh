@@ -19,7 +19,7 @@ and `SEED=` ask for more or other texts.
 | what | original | texts | accepted | disagreements |
 |---|---|---|---|---|
 HEAD
-  sort "$rows"
+  LC_ALL=C sort "$rows"
   cat docs/fidelity-notes.md
 } > docs/fidelity.md
 echo "fidelity: written to docs/fidelity.md" >&2

@@ -96,6 +96,13 @@ pub enum Outage {
     },
 }
 
+impl Outage {
+    /// Did somebody answer, be it only to say that it cannot now?
+    pub fn is_an_answer(&self) -> bool {
+        matches!(self, Self::Status { .. })
+    }
+}
+
 /// What is wrong with an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,6 +13,9 @@ use super::Key;
 
 /// How long a snapshot is worth something.
 const FRESH: SignedDuration = SignedDuration::from_secs(120);
+
+/// The same for lists: a replica that leads no longer lists nothing.
+const KEPT: Duration = Duration::from_mins(10);
 
 /// An alert.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,20 +50,22 @@ pub struct Listed {
 
 /// The lists of all Alertmanagers.
 #[derive(Debug, Default)]
-pub struct Lists(RwLock<HashMap<Key, Listed>>);
+pub struct Lists(RwLock<HashMap<Key, (Instant, Listed)>>);
 
 impl Lists {
     /// What an Alertmanager showed.
     pub fn of(&self, namespace: &str, name: &str) -> Option<Listed> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(&(namespace.to_owned(), name.to_owned())).copied()
+        let (at, listed) = all.get(&(namespace.to_owned(), name.to_owned()))?;
+        (at.elapsed() <= KEPT).then_some(*listed)
     }
 
-    /// Takes what a list showed. An instance that does not answer is still as old as it was.
-    pub fn set(&self, key: Key, listed: Listed) {
+    /// Takes what a list showed. Where not every instance told its release, one of them is still as old as it was.
+    pub fn set(&self, key: Key, listed: Listed, is_whole: bool) {
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let before = all.get(&key).and_then(|before| before.oldest);
-        all.insert(key, Listed { oldest: listed.oldest.or(before), ..listed });
+        let before = all.get(&key).filter(|_| !is_whole).and_then(|(_, before)| before.oldest);
+        let oldest = listed.oldest.into_iter().chain(before).min();
+        all.insert(key, (Instant::now(), Listed { oldest, ..listed }));
     }
 }
 

@@ -1,4 +1,5 @@
-//! JSON values as Go's yaml.v2 writes them, character for character: what prometheus-operator measures.
+//! JSON values as Go's yaml.v2 writes them, character for character (but for U+0085, U+2028 and U+2029): what
+//! prometheus-operator measures.
 //!
 //! Mirrors `encode.go` and `emitterc.go` of yaml.v2 2.4 for maps, lists and scalars in block style: 80 columns, two
 //! blanks, lists at the indentation of their key. Keys keep their order, which changes no size.

@@ -15,7 +15,7 @@ pub(super) fn plain(text: &str) -> Result<Value, &str> {
         ".nan" | ".NaN" | ".NAN" => return Err(text),
         _ => {}
     }
-    if matches!(text.trim_start_matches(['+', '-']), ".inf" | ".Inf" | ".INF") {
+    if matches!(text.strip_prefix(['+', '-']).unwrap_or(text), ".inf" | ".Inf" | ".INF") {
         return Err(text);
     }
     let number = match text.as_bytes()[0] {

@@ -51,6 +51,9 @@ rules! {
     EXPERIMENTAL = "USHP101" Warning "a selecting Prometheus does not know the expression",
         "It uses something that only Prometheus with a feature flag understands; those without it refuse the file.",
         "enable the feature in every Prometheus that selects the object";
+    EMPTY_DURATION = "USHP103" Warning "the duration is empty",
+        "prometheus-operator's webhook takes it for absent, and then delivers it, which Prometheus cannot load.",
+        "leave the field out, or write a duration";
     OLD_NAME = "USHP102" Warning "a selecting Prometheus does not know the name",
         "Some of the Prometheus that select the object take classic names only.",
         "use a classic name, or narrow the ruleSelector";

@@ -63,7 +63,6 @@ fn coerce(values: Option<&BTreeMap<String, Text>>, path: impl Fn() -> FieldPath,
 
 /// The same for an object whose other fields have the wrong types: what is wrong with those the schema says.
 pub(super) fn mend(object: &Value, edits: &mut Edits) {
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut coerce = |owner: &Value, field: &'static str, path: FieldPath| {
         for (name, value) in owner[field].as_object().into_iter().flatten() {
             if let Some(text) = as_text(value) {
@@ -71,10 +70,10 @@ pub(super) fn mend(object: &Value, edits: &mut Edits) {
             }
         }
     };
-    for (group_index, group) in list(&object["spec"]["groups"]).iter().enumerate() {
+    for (group_index, group) in object["spec"]["groups"].as_array().into_iter().flatten().enumerate() {
         let path = FieldPath::spec("groups").index(group_index);
         coerce(group, "labels", path.clone());
-        for (rule_index, rule) in list(&group["rules"]).iter().enumerate() {
+        for (rule_index, rule) in group["rules"].as_array().into_iter().flatten().enumerate() {
             let path = path.field("rules").index(rule_index);
             coerce(rule, "labels", path.clone());
             coerce(rule, "annotations", path);

@@ -25,8 +25,9 @@ pub(super) fn check(object: &Object<PrometheusRuleSpec>, facts: &Facts<'_>, out:
             let message = format!("the group {} is there already", quoted(&group.name));
             out.deny(&codes::REPEATED_GROUP, path().field("name"), message).value(group.name.as_str());
         }
-        // prometheus-operator leaves an empty interval out, and writes an empty query_offset.
+        // prometheus-operator judges the object without an empty interval, and with an empty query_offset.
         let interval = group.interval.as_deref().filter(|text| !text.is_empty());
+        check_given(group.interval.as_deref(), || path().field("interval"), out);
         check_duration(interval, || path().field("interval"), out);
         check_duration(group.query_offset.as_deref(), || path().field("query_offset"), out);
         check_labels(group.labels.as_ref(), None, &|| path().field("labels"), &dialects, out);
@@ -73,7 +74,8 @@ fn check_rule(rule: &Rule, path: &dyn Fn() -> FieldPath, dialects: &Dialects, ou
     for (field, text) in texts.into_iter().filter_map(|(field, text)| Some((field, text?))) {
         check_readable(text, || path().field(field), out);
     }
-    // prometheus-operator leaves an empty `for` out.
+    // prometheus-operator judges the object without an empty `for`.
+    check_given(rule.r#for.as_deref(), || path().field("for"), out);
     let pending = rule.r#for.as_deref().filter(|text| !text.is_empty());
     let pending = check_duration(pending, || path().field("for"), out);
     let keep = check_duration(rule.keep_firing_for.as_deref(), || path().field("keep_firing_for"), out);
@@ -212,6 +214,13 @@ fn check_readable(text: &str, path: impl Fn() -> FieldPath, out: &mut Findings) 
     }
 }
 
+/// What prometheus-operator's webhook takes for absent it delivers all the same.
+fn check_given(text: Option<&str>, path: impl Fn() -> FieldPath, out: &mut Findings) {
+    if text == Some("") {
+        out.warn(&codes::EMPTY_DURATION, path(), codes::EMPTY_DURATION.title);
+    }
+}
+
 /// The duration in nanoseconds; 0 when it is absent or wrong.
 fn check_duration(text: Option<&str>, path: impl Fn() -> FieldPath, out: &mut Findings) -> i64 {
     let Some(text) = text else { return 0 };
@@ -252,28 +261,32 @@ fn written(spec: &PrometheusRuleSpec) -> serde_json::Value {
     value
 }
 
-/// Writing costs; hardly any object comes near the limit, and what is written is at most six times as long.
+/// Writing costs; hardly any object comes near the limit, and what is written is at most so much longer than its texts.
 fn check_size(spec: &PrometheusRuleSpec, groups: &[RuleGroup], out: &mut Findings) {
+    /// What the names of a rule's or group's fields, signs and indentation take at most.
+    const FRAME: usize = 256;
+    const ENTRY: usize = 32;
+    // Escaped no character is more than two and a half times as long, folding included; but a line break takes an
+    // indentation, and a control character four bytes for its one.
+    let most = |text: &str| text.len() * 5 / 2 + 12 * text.bytes().filter(|byte| *byte < 0x20).count();
     let texts = |map: &Option<BTreeMap<String, Text>>| -> usize {
         let entries = map.iter().flatten();
-        entries.map(|(name, text)| name.len() + text.as_str().map_or(32, str::len) + 32).sum()
+        entries.map(|(name, text)| most(name) + text.as_str().map_or(ENTRY, most) + ENTRY).sum()
     };
     let rule_size = |rule: &Rule| {
-        let expr = if let Expression::Text(text) = &rule.expr { text.len() } else { 20 };
+        let expr = if let Expression::Text(text) = &rule.expr { most(text) } else { ENTRY };
         let names = [&rule.alert, &rule.record, &rule.r#for, &rule.keep_firing_for];
-        let names: usize = names.into_iter().flatten().map(String::len).sum();
-        expr + names + texts(&rule.labels) + texts(&rule.annotations) + 256
+        let names: usize = names.into_iter().flatten().map(|text| most(text)).sum();
+        expr + names + texts(&rule.labels) + texts(&rule.annotations) + FRAME
     };
-    let rough: usize = groups
+    let bound: usize = groups
         .iter()
         .map(|group| {
-            group.name.len()
-                + texts(&group.labels)
-                + 256
-                + group.rules.iter().flatten().map(rule_size).sum::<usize>()
+            let texts = most(&group.name) + texts(&group.labels) + FRAME;
+            texts + group.rules.iter().flatten().map(rule_size).sum::<usize>()
         })
         .sum();
-    if 6 * rough <= LARGEST {
+    if bound <= LARGEST {
         return;
     }
     let size = yaml::write_as_go(&written(spec)).len();

@@ -133,7 +133,7 @@ async fn case_28_what_cannot_be_found_when_it_is_to_end_has_ended() {
     told(cluster, "frontend", "api", "True/SilenceApplied").await;
     fake.once(Call::Delete, Fault::Answer(Answer::empty(404)));
     delete(cluster, "frontend", "api");
-    assert_eq!(fake.count(Call::Delete), 1);
+    assert!(fake.count(Call::Delete) >= 1);
     // It is there after all, as somebody else's would be: the sweep sees to that.
     until(20, "swept", || async { fake.live().is_empty() }).await;
     clean(cluster);

@@ -72,6 +72,13 @@ async fn case_43_the_objects_of_the_proposal() {
     let (ok, said) = check(&first());
     assert!(ok, "{said}");
     until(20, "let in", || async { asked(cluster, &["apply"], &first()).0 }).await;
+    // The webhook has seen it.
+    until(20, "let in by the webhook", || async {
+        asked(cluster, &["apply"], &first());
+        let object = stored(cluster, "monitoring", "maintenance-silence");
+        !object["metadata"]["annotations"]["usher.dev/enforced-matchers"].is_null()
+    })
+    .await;
     let object = told(cluster, "monitoring", "maintenance-silence", "True/SilenceApplied").await;
     let accepted = object["status"]["conditions"].as_array().unwrap().iter();
     let accepted: Vec<&Value> = accepted.filter(|condition| condition["type"] == "Accepted").collect();

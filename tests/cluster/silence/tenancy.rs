@@ -204,8 +204,15 @@ async fn fifty_attempts_to_mute_another_namespace_mute_nothing_there() {
         }
         println!("tenancy: {admitted} of {} are admitted by the webhooks ({mode})", all.len());
         assert!(admitted >= 10 && admitted < stored_ones.len(), "{admitted}");
-        judged_anew(&running, admitted).await;
+        until(60, "all judged", || async {
+            let (_, text, _) = cluster.kubectl(&["get", "silences", "-n", "frontend", "-o", "json"], None);
+            let list: Value = serde_json::from_str(&text).unwrap_or_default();
+            let all = list["items"].as_array().unwrap();
+            all.len() == admitted && all.iter().all(|one| !ready(one).is_empty())
+        })
+        .await;
         for member in 0..2 {
+            until(20, "its own are muted", || async { !members.suppressed(member).await.is_empty() }).await;
             for silence in members.live(member).await.iter().filter(|silence| id(silence) != theirs) {
                 assert!(matchers(silence).contains(&"namespace=frontend".to_owned()), "{mode}: {silence}");
             }

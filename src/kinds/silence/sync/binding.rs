@@ -110,9 +110,7 @@ pub(super) fn report(report: Report<'_>) -> Reconciled<Silence> {
         phase: Some(phase),
         starts_at: window.map(|window| whole_seconds(window.start)),
         // After the last window of a schedule the end of that one stays: from then on the object is over.
-        expires_at: window
-            .map(|window| whole_seconds(window.end))
-            .or(stored.status.expires_at.filter(|_| is_over)),
+        expires_at: window.map(|window| whole_seconds(window.end)).or_else(|| last_end(stored, now)),
         next_window: after.map(shown),
         bindings: (!bindings.is_empty()).then_some(bindings),
     };
@@ -143,6 +141,12 @@ fn arrived(stored: &Stored<Silence>, context: &Context, now: Timestamp) {
     if let Some(took) = took.filter(|_| context.silences.tally.arrives(&stored.metadata().uid)) {
         context.metrics.silence.sync.observe(took.as_secs_f64());
     }
+}
+
+/// When a schedule was over: with the last window that was told, or where it was cut.
+fn last_end(stored: &Stored<Silence>, now: Timestamp) -> Option<Timestamp> {
+    let until = || stored.object.as_ref().ok()?.spec.schedule.as_ref()?.until.map(whole_seconds);
+    stored.status.expires_at.filter(|end| *end <= now).or_else(until).filter(|end| *end <= now)
 }
 
 const NO_ALERTMANAGER: &str = "NoMatchingAlertmanager";

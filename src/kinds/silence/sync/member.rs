@@ -145,8 +145,9 @@ pub(super) fn put_together(
             Answer::Failed(error) => {
                 trouble.get_or_insert_with(|| error.to_string());
                 snapshot.failed(position, failure_of(error.cause()));
-                // A pod says whether it takes requests; of a URL only the answer tells.
-                if member.place.since.is_none() {
+                // A pod says whether it takes requests; a URL that nobody answers at does not.
+                let is_silent = matches!(error.cause(), Cause::Unavailable(outage) if !outage.is_an_answer());
+                if member.place.since.is_none() && is_silent {
                     snapshot.not_ready(position);
                 }
             }

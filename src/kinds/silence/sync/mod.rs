@@ -15,6 +15,7 @@ pub mod pass;
 pub mod plan;
 mod present;
 pub mod registry;
+mod sender;
 pub mod snapshot;
 pub mod sweep;
 pub mod sweeper;
@@ -27,11 +28,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
-use kube::api::{Patch, PatchParams};
-use serde_json::json;
 use tokio::sync::{Mutex, OnceCell};
 
 use super::selection::refusal_for;
@@ -44,7 +41,6 @@ use crate::model::object::Object;
 use crate::names;
 use crate::reconcile::backoff::Pace;
 use crate::reconcile::guard::facts;
-use crate::reconcile::release::drop_finalizer;
 use crate::reconcile::stored::Stored;
 use crate::reconcile::{Admitted, Context, Error, Next, Outcome as Reconciled, Synced, status};
 use crate::rule::User;
@@ -61,6 +57,7 @@ pub use outcome::{Outcome, Reason};
 pub use ownership::{Adoption, Claim, Identity, Record, adoption};
 use pass::{Announce, Came, Job};
 pub use plan::{Absence, Blocked, Bounds, Desired, Step, WhyExpire, WhyPost, next};
+use sender::Sender;
 pub use snapshot::{Failure, Instance, Reach, Snapshot, state_at};
 pub use sweep::{Liveness, Sweep, orphans};
 
@@ -339,15 +336,12 @@ fn job<'a>(
     let key = (metadata.namespace.clone(), metadata.name.clone());
     let binding = stored.status.bindings.iter().flatten().find(|known| known.key() == key);
     let observed = stored.conditions.iter().find(|known| known.r#type == status::READY);
-    let said = binding.into_iter().flat_map(|binding| binding.conditions.iter().flatten()).next();
-    // Between two windows the id is that of the last one, and the status tells the next one's end.
-    let is_between = said.is_some_and(|ready| ready.reason == Reason::Scheduled.as_str());
     let record = binding.map_or_else(Record::default, |binding| Record {
         silence_id: binding.silence_id.clone(),
         matchers: binding.effective_matchers.clone().unwrap_or_default(),
         ends_at: stored.status.expires_at,
         written_at: binding.last_sync_time,
-        current: !is_between && observed.and_then(|ready| ready.observed_generation) == stored.generation(),
+        current: observed.and_then(|ready| ready.observed_generation) == stored.generation(),
     });
     let alertmanager = Arc::clone(alertmanager);
     let generation = stored.generation();
@@ -397,112 +391,5 @@ pub(super) fn failure_of(cause: &Cause) -> Failure {
         Cause::Credentials(_) => Failure::CredentialsUnavailable,
         Cause::Unavailable(_) | Cause::Unlistable(_) => Failure::Unavailable,
         _ => Failure::UnexpectedResponse,
-    }
-}
-
-/// Writes on the object itself.
-#[derive(Debug)]
-struct Sender<'a> {
-    stored: &'a Stored<Silence>,
-    context: &'a Context,
-    /// The status with what was announced: two Alertmanagers' announcements must not undo each other.
-    announced: Mutex<Option<SilenceState>>,
-}
-
-impl Sender<'_> {
-    fn api(&self) -> kube::Api<kube::api::DynamicObject> {
-        let client = self.context.client.0.clone();
-        kube::Api::namespaced_with(client, &self.stored.metadata().namespace, &KIND.api_resource())
-    }
-
-    async fn tell(&self, warns: bool, reason: &'static str, note: &str) -> Result<(), Error> {
-        crate::reconcile::driver::tell_one(self.stored, self.context, warns, reason, note).await
-    }
-
-    /// Tells what is left behind.
-    async fn abandon(&self) -> Result<(), Error> {
-        let end = self.stored.status.expires_at.map(|end| end.to_string()).unwrap_or_default();
-        let bindings = self.stored.status.bindings.iter().flatten();
-        let ids =
-            bindings.filter_map(|binding| Some(format!("{} (ends at {end})", binding.silence_id.as_ref()?)));
-        let note = format!("not ended where nobody answers: {}", ids.collect::<Vec<_>>().join(", "));
-        self.tell(true, "CleanupAbandoned", &note).await
-    }
-
-    /// Takes the finalizer off, whoever put it there.
-    async fn unfinalize(&self) -> Result<(), Error> {
-        let metadata = self.stored.metadata();
-        let live = self.api().get_opt(&metadata.name).await.map_err(Error::api("reading a Silence"))?;
-        let Some(live) = live.filter(|live| live.metadata.uid.as_deref() == Some(&metadata.uid)) else {
-            return Ok(());
-        };
-        let drop = drop_finalizer(&self.context.client.0, &KIND, &live, names::SILENCE_CLEANUP);
-        let write = async { drop.await.map_err(Error::api("dropping the finalizer")) };
-        self.context.leadership.write(write).await.map(|_| ())
-    }
-
-    /// Deletes an object that has ended long ago, if nobody owns it.
-    async fn delete(&self, _ttl: SignedDuration) -> Result<(), Error> {
-        let metadata = self.stored.metadata();
-        let live = self.api().get_opt(&metadata.name).await.map_err(Error::api("reading a Silence"))?;
-        let is_owned = live.as_ref().is_none_or(|live| live.metadata.owner_references.is_some());
-        if is_owned {
-            return Ok(());
-        }
-        let params = kube::api::DeleteParams {
-            preconditions: Some(kube::api::Preconditions {
-                uid: Some(metadata.uid.clone()),
-                ..Default::default()
-            }),
-            ..Default::default()
-        };
-        let api = self.api();
-        let write = async {
-            match api.delete(&metadata.name, &params).await {
-                Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-                other => other.map(|_| ()).map_err(Error::api("deleting an ended Silence")),
-            }
-        };
-        self.context.leadership.write(write).await
-    }
-}
-
-impl Announce for Sender<'_> {
-    fn finalize(&self) -> BoxFuture<'_, Result<(), Error>> {
-        async move {
-            let metadata = self.stored.metadata();
-            let document = json!({
-                "apiVersion": KIND.api_version(),
-                "kind": KIND.kind,
-                "metadata": {
-                    "name": metadata.name,
-                    "namespace": metadata.namespace,
-                    "uid": metadata.uid,
-                    "finalizers": [names::SILENCE_CLEANUP],
-                }
-            });
-            let params = PatchParams::apply(names::FIELD_MANAGER).force();
-            let api = self.api();
-            let write = async {
-                let patched = api.patch(&metadata.name, &params, &Patch::Apply(document)).await;
-                patched.map(|_| ()).map_err(Error::api("adding the finalizer"))
-            };
-            self.context.leadership.write(write).await
-        }
-        .boxed()
-    }
-
-    fn record<'a>(
-        &'a self,
-        alertmanager: &'a Alertmanager,
-        record: &'a Record,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        async move {
-            let mut announced = self.announced.lock().await;
-            let state = announced.get_or_insert_with(|| self.stored.status.clone());
-            binding::announce(state, alertmanager, record);
-            status::apply(self.stored, &self.stored.conditions, state, self.context).await.map(|_| ())
-        }
-        .boxed()
     }
 }

@@ -113,9 +113,8 @@ impl<'a> Claim<'a> {
         snapshot: &Snapshot,
     ) -> Self {
         let recorded = record.silence_id.as_deref().and_then(|id| snapshot.newest(id));
-        let replaced_at = recorded
-            .filter(|(_, recorded)| recorded.ends_at.duration_since(recorded.updated_at) <= ACT)
-            .map(|(_, recorded)| recorded.updated_at);
+        let replaced_at =
+            recorded.filter(|(_, recorded)| was_ended(recorded)).map(|(_, recorded)| recorded.updated_at);
         Self { identity, record, created_by: identity.created_by(), matchers, adopting, replaced_at }
     }
 
@@ -181,6 +180,11 @@ pub fn adoption(
         return (state_at(silence, now) == State::Expired).then_some(Adoption::Expired);
     }
     Some(if is_managed(silence) { Adoption::Managed } else { Adoption::OtherMatchers })
+}
+
+/// Was an expired silence ended by a call? What ran out was last updated long before.
+pub(super) fn was_ended(silence: &Silence) -> bool {
+    silence.ends_at.duration_since(silence.updated_at) <= ACT
 }
 
 /// Does a silence say that some usher keeps it?

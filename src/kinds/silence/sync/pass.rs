@@ -83,6 +83,11 @@ impl Job<'_> {
         let is_awaited = self.recall(&known)
             && self.record.written_at.is_some_and(|at| Timestamp::now().duration_since(at) > UNHEARD);
         self.list(&known, if is_awaited { AWAITED } else { usual }).await;
+        if known.state().is_outdated() {
+            // New lists are under way; until they are there nothing is concluded, and nothing told.
+            let came = self.came(self.nowhere(Reason::AlertmanagerUnavailable), None, Vec::new(), true);
+            return Ok(Came { unsettled: true, ..came });
+        }
         if self.seeks(&known) {
             self.list(&known, Duration::ZERO).await;
         }

@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::content::{Content, Wanted, are_shown, same_matchers, same_second};
 use super::outcome::{Outcome, Reason};
+use super::ownership::was_ended;
 use super::plan::{Blocked, Owned, Pass, Step, WhyExpire, WhyPost};
 use super::snapshot::{Instance, Reach, state_at};
 use crate::upstream::alertmanager::{Draft, Silence, State};
@@ -140,9 +141,15 @@ impl<'a> Present<'a> {
         let recorded = self.pass.record.silence_id.as_deref().filter(|_| self.is_unchanged());
         match recorded.map(|id| self.pass.snapshot.newest(id)) {
             Some(None) => WhyPost::Recreate,
+            Some(Some((_, ended))) if self.is_of_an_earlier_window(ended) => WhyPost::Create,
             Some(Some((_, ended))) if ended.ends_at < self.wanted().ends_at => WhyPost::Repair,
             _ => WhyPost::Create,
         }
+    }
+
+    /// Did it run out, by itself, before this one begins? Then it was a schedule's last window.
+    fn is_of_an_earlier_window(&self, ended: &Silence) -> bool {
+        ended.ends_at <= self.wanted().starts_at && !was_ended(ended)
     }
 
     /// Does the object want what it wanted when the record was written? Then whatever differs was changed by others.

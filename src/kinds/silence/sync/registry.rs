@@ -30,6 +30,8 @@ use crate::view::records::Alertmanager;
 const LIST_TTL: Duration = Duration::from_secs(10);
 /// The number of muted alerts is no reason to write more often.
 const ALERTS_EVERY: Duration = Duration::from_mins(5);
+/// Older lists are of no use, be it that an instance does not answer.
+const OUTDATED: Duration = Duration::from_secs(30);
 /// How long a pass waits for instances that did not answer the last time.
 const BRIEFLY: Duration = Duration::from_secs(1);
 /// A list of thousands takes its time: no more than this part of it is spent on listing while somebody waits.
@@ -112,14 +114,10 @@ impl Registry {
         known.contains_key(&(namespace.to_owned(), name.to_owned()))
     }
 
-    /// Forgets what was written: another replica leads now, and what it writes is not told here.
+    /// Forgets what Alertmanagers hold: another replica leads now, and what it writes is not told here. A list that is
+    /// still under way ends in what nobody looks at any more.
     pub fn resign(&self) {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        for known in known.values() {
-            let mut state = known.state();
-            state.records.clear();
-            state.rejections.clear();
-        }
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Forgets those that are gone.
@@ -145,8 +143,9 @@ pub struct State {
     pub unreachable: Option<Unreachable>,
     /// What its instances hold.
     pub snapshot: Snapshot,
-    /// When the lists were begun.
+    /// When the lists were begun, and when they were over.
     listed: Option<Instant>,
+    over: Option<Instant>,
     /// How long they took.
     took: Duration,
     /// Did an instance fail to answer? Then the next lists are not waited for.
@@ -255,6 +254,17 @@ impl State {
         self.listed.map_or(Duration::MAX, |listed| listed.elapsed())
     }
 
+    /// How long ago anybody was asked: who has waited for an answer that did not come need not do so again.
+    fn idle(&self) -> Duration {
+        let age = self.age();
+        self.over.filter(|_| self.is_failing).map_or(age, |over| age.min(over.elapsed()))
+    }
+
+    /// Are the lists too old to conclude anything from them, although new ones are under way?
+    pub fn is_outdated(&self) -> bool {
+        self.is_failing && self.age() > OUTDATED
+    }
+
     /// The names of the instances.
     pub fn names(&self) -> Vec<&str> {
         self.members.iter().map(|member| member.place.name.as_str()).collect()
@@ -339,7 +349,7 @@ impl Known {
         let usual = list_ttl(&context.settings.alertmanager);
         let fresh = |state: &State| {
             let least = state.took.saturating_mul(LISTING_SHARE).min(LIST_TTL);
-            state.age() <= if oldest.is_zero() { oldest } else { oldest.max(least) }
+            state.idle() <= if oldest.is_zero() { oldest } else { oldest.max(least) }
         };
         if fresh(&self.state()) {
             return;
@@ -408,7 +418,8 @@ impl Known {
         let metadata = &alertmanager.metadata;
         let key = (metadata.namespace.clone(), metadata.name.clone());
         let oldest = members.iter().filter_map(Member::release).min();
-        finder.view.lists.set(key, Listed { silences: snapshot.ids().count(), oldest });
+        let is_whole = members.iter().all(|member| member.release().is_some());
+        finder.view.lists.set(key, Listed { silences: snapshot.ids().count(), oldest }, is_whole);
         let mut state = self.state();
         let news = target.cautions.iter().filter(|caution| !state.cautions.contains(caution));
         let news: Vec<Caution> = news.copied().collect();
@@ -418,8 +429,8 @@ impl Known {
         state.members = members;
         state.unreachable = None;
         state.trouble = trouble;
-        // Who waited for an answer that did not come need not do so again.
-        state.listed = Some(if is_failing { Instant::now() } else { began });
+        state.listed = Some(began);
+        state.over = Some(Instant::now());
         state.took = began.elapsed();
         state.is_failing = is_failing;
         state.settle(&target, began);

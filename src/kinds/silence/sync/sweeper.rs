@@ -48,6 +48,7 @@ impl Drop for Gauges {
     fn drop(&mut self) {
         self.0.silences.tally.retain(|_| false, &self.0.metrics);
         self.0.silences.resign();
+        tell_missing(&self.0, false);
         tell_orphans(&self.0, 0, 0);
     }
 }
@@ -56,6 +57,12 @@ fn tell_orphans(context: &Context, unproven: usize, suspended: usize) {
     for (state, number) in [("unproven", unproven), ("suspended", suspended)] {
         context.metrics.silence.orphans.get_or_create(&OrphanLabel { state }).set(count(number));
     }
+}
+
+/// Without their CRD only Alertmanagers of the settings are known.
+fn tell_missing(context: &Context, is_missing: bool) {
+    let labels = SubsystemLabels { subsystem: KIND.slug, reason: "AlertmanagerCRDMissing" };
+    context.metrics.subsystems.get_or_create(&labels).set(i64::from(is_missing));
 }
 
 async fn sweep_for_ever(context: Arc<Context>) {
@@ -96,9 +103,7 @@ async fn sources(context: Arc<Context>) {
     let (mut silent, mut unclear): (Vec<String>, HashMap<String, String>) = Default::default();
     loop {
         changes.mark_unchanged();
-        let is_missing = context.view.alertmanagers.standing() == Standing::Absent;
-        let labels = SubsystemLabels { subsystem: KIND.slug, reason: "AlertmanagerCRDMissing" };
-        context.metrics.subsystems.get_or_create(&labels).set(i64::from(is_missing));
+        tell_missing(&context, context.view.alertmanagers.standing() == Standing::Absent);
         let mut counts = [
             (Source::Spec, "spec", 0),
             (Source::Annotation, "annotation", 0),
@@ -200,9 +205,9 @@ async fn sweep(alertmanager: &Arc<Alertmanager>, cluster: &str, context: &Contex
 
 /// Is there an object that the View has not heard of? A watch may hang without a word; what is ended wrongly unmutes alerts.
 async fn is_there_after_all(created_by: Option<&str>, context: &Context) -> bool {
-    let Some((namespace, name)) = created_by.and_then(|created_by| created_by.split_once('/')) else {
-        return false;
-    };
+    // Listed anew meanwhile: the next sweep looks again.
+    let Some(created_by) = created_by else { return true };
+    let Some((namespace, name)) = created_by.split_once('/') else { return false };
     if context.view.silences.get(namespace, name).flatten().is_some() {
         return false;
     }
@@ -277,9 +282,8 @@ pub(super) async fn tell(
 mod tests {
     use super::*;
 
-    /// Case 42, its end: while the Silences are not all known, nothing is swept.
     #[test]
-    fn case_42_a_cache_that_is_not_complete_is_no_reason_to_end_anything() {
+    fn a_cache_that_is_not_complete_is_no_reason_to_end_anything() {
         assert!(may_sweep(Standing::Synced));
         assert!(!may_sweep(Standing::Waiting) && !may_sweep(Standing::Absent));
     }

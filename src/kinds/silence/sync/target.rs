@@ -344,15 +344,15 @@ impl Finder<'_> {
             let message = format!("Secret {name:?} has neither token nor username and password");
             return Err(unreachable("CredentialsUnavailable", message));
         }
-        Ok(self.own_token(metadata))
+        Ok(self.own_token(metadata, true))
     }
 
     /// usher's own identity, for those that the cluster's owner names; never to a server that has not proven its own.
-    fn own_token(&self, metadata: &Meta) -> Auth {
+    fn own_token(&self, metadata: &Meta, by_namespace: bool) -> Auth {
         let settings = &self.settings.alertmanager;
         let may_see = |name: &String| {
             name.split_once('/').is_some_and(|(namespace, name)| {
-                namespace == metadata.namespace && (name == "*" || name == metadata.name)
+                namespace == metadata.namespace && (by_namespace && name == "*" || name == metadata.name)
             })
         };
         if settings.token_for.iter().any(may_see) {
@@ -377,7 +377,13 @@ impl Finder<'_> {
         };
         let (mut auth, mut identity) = (Auth::None, None);
         match &target.authentication {
-            FileAuthentication::None => auth = self.own_token(&target.alertmanager.metadata),
+            FileAuthentication::None => {
+                // By its name only: whoever lets usher's token into a namespace does not mean a host elsewhere.
+                auth = self.own_token(&target.alertmanager.metadata, false);
+                if target.urls.iter().any(|url| url.scheme == Scheme::Https) {
+                    identity = self.own_certificate().await?;
+                }
+            }
             FileAuthentication::Token(path) => {
                 auth = Auth::BearerFile { path: path.clone(), verified_only: false };
             }
@@ -390,9 +396,6 @@ impl Finder<'_> {
                 let key = SecretText::from(read(key).await?);
                 identity = Some(Identity { certificate: read(certificate).await?, key });
             }
-        }
-        if identity.is_none() && target.urls.iter().any(|url| url.scheme == Scheme::Https) {
-            identity = self.own_certificate().await?;
         }
         let place = |endpoint: &Endpoint| {
             let (auth, identity, trust) = (auth.clone(), identity.clone(), trust.clone());
