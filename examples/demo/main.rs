@@ -93,6 +93,11 @@ async fn main() {
     install::namespace(&cluster, "shop");
     // prometheus-operator would have brought it.
     install::judged_guests(&cluster);
+    let published = support::cluster::peers("operator-crds").join("monitoring.coreos.com_alertmanagers.yaml");
+    let arguments = ["apply", "--server-side", "-f", &published.display().to_string()];
+    let (ok, _, errors) = cluster.kubectl(&arguments, None);
+    assert!(ok, "{errors}");
+    install::namespace(&cluster, "monitoring");
 
     say("two replicas, as usher's own account, with certificates that they make themselves");
     let kubeconfig = install::account(&cluster);
